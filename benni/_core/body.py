@@ -1,0 +1,78 @@
+"""How a user's function is called: with one argument, or with none."""
+
+from __future__ import annotations
+
+import inspect
+from functools import partial
+from types import FunctionType, MethodType
+from typing import TYPE_CHECKING
+
+from benni.errors import ValidationError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+
+
+def takes_argument(kind: str, option: str, fn: Callable[..., object]) -> bool:
+    """Whether `fn` has exactly one required positional parameter.
+
+    Raises `ValidationError` if it could not be called with one argument or none.
+    """
+    if not callable(fn):
+        raise ValidationError(f"{kind} {option} must be callable, received {fn!r}")
+    needed, impossible = _required(fn)
+    if needed > 1 or impossible:
+        raise ValidationError(
+            f"{kind} {option} must take the handle or nothing, received {_described(fn)}"
+        )
+    return needed == 1
+
+
+def _required(fn: Callable[..., object]) -> tuple[int, bool]:
+    """Count the required positional parameters; say if a required keyword is among the rest."""
+    bound = 1 if type(fn) is MethodType else 0
+    function = fn.__func__ if type(fn) is MethodType else fn
+    if type(function) is FunctionType and not hasattr(function, "__wrapped__"):
+        # Without the cost of a Signature: 0.2 µs in place of 10.
+        code = function.__code__
+        needed = code.co_argcount - len(function.__defaults__ or ()) - bound
+        keywords = code.co_kwonlyargcount > len(function.__kwdefaults__ or ())
+        return max(0, needed), keywords
+    try:
+        parameters = inspect.signature(fn).parameters.values()
+    except (ValueError, TypeError):
+        return 0, False
+    required = [p for p in parameters if p.default is p.empty]
+    return (
+        sum(p.kind in _POSITIONAL for p in required),
+        any(p.kind is p.KEYWORD_ONLY for p in required),
+    )
+
+
+def _described(fn: Callable[..., object]) -> str:
+    name = getattr(fn, "__qualname__", None) or repr(fn)
+    try:
+        return f"{name}{inspect.signature(fn)}"
+    except (ValueError, TypeError):
+        return name
+
+
+def unwrapped(fn: object) -> object:
+    """Look through partials and callable objects at the function that will run."""
+    while isinstance(fn, partial):
+        fn = fn.func
+    if not inspect.isroutine(fn) and not inspect.isclass(fn) and callable(fn):
+        return getattr(type(fn), "__call__", fn)  # noqa: B004
+    return fn
+
+
+def refuse_generators(kind: str, option: str, fn: object) -> None:
+    """Refuse a generator function: it returns before its body has begun."""
+    inner = unwrapped(fn)
+    if inspect.isgeneratorfunction(inner) or inspect.isasyncgenfunction(inner):
+        raise ValidationError(
+            f"{kind} {option} must not be a generator function (its body runs after it has "
+            f"returned; hold the slot inside it instead), received {_described(fn)}"  # type: ignore[arg-type]
+        )

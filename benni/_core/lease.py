@@ -1,0 +1,223 @@
+"""One lease: what can happen to it, and the loops that take it and end it.
+
+The semaphore and its siblings differ in their scripts and their errors, which a `LeasedCore` gives.
+What a lease is, when it is lost and who gets to know is decided here, once, for both colours.
+
+Times are seconds of a monotonic clock that is passed in. A lease counts from the moment at which
+the command that granted it was *sent*, so the holder's idea of it ends before the server's does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from benni._core.effects import GiveBack, Sleep
+from benni.errors import ReplyError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from benni._core.effects import Call, Reply, Steps
+    from benni._core.leased import LeasedCore
+    from benni._core.scripts import Script
+    from benni.errors import LeaseLostError
+
+Clock: TypeAlias = Callable[[], float]
+
+
+class State(Enum):
+    """Where a lease stands, as far as its holder knows."""
+
+    HELD = "held"
+    RELEASING = "releasing"
+    UNANSWERED = "unanswered"
+    RELEASED = "released"
+    LOST = "lost"
+
+
+class Event(Enum):
+    """What a holder can learn, or do."""
+
+    RENEWED = "renewed"
+    """The server extended it."""
+    REFUSED = "refused"
+    """The server would not extend it: it is gone or expired."""
+    LAPSED = "lapsed"
+    """A full lease has passed since the last extension that succeeded was sent."""
+    LEFT = "left"
+    """The holder sends its release."""
+    FREED = "freed"
+    """The server confirms that it was held until now."""
+    MISSING = "missing"
+    """The server finds nothing to release, though it was renewed all along."""
+    SILENCE = "silence"
+    """The release was not answered; the keeper goes on trying."""
+
+
+TRANSITIONS: Final[Mapping[tuple[State, Event], State]] = MappingProxyType(
+    {
+        (State.HELD, Event.RENEWED): State.HELD,
+        (State.HELD, Event.REFUSED): State.LOST,
+        (State.HELD, Event.LAPSED): State.LOST,
+        (State.HELD, Event.LEFT): State.RELEASING,
+        (State.RELEASING, Event.FREED): State.RELEASED,
+        (State.RELEASING, Event.MISSING): State.LOST,
+        (State.RELEASING, Event.SILENCE): State.UNANSWERED,
+        (State.UNANSWERED, Event.LEFT): State.RELEASING,
+    }
+)
+"""Every step a lease can take. What is not here changes nothing: a renewal that is answered after
+the release was sent, say, must not count as a loss, because the release came first."""
+
+
+@dataclass(slots=True, eq=False)
+class Lease:
+    """A permit, or several, from the moment they were granted until they are gone.
+
+    Invariant: `loss` is set exactly when `state` is LOST, in the same step.
+    """
+
+    kind: LeasedCore
+    key: str
+    token: str
+    permits: int
+    duration_ms: int
+    deadline: float = 0.0
+    """The lease has lapsed at this time unless it is extended before."""
+    shortened: float = float("-inf")
+    """When the holder last asked for a length of its own: older renewals do not outrank it."""
+    watched: bool = False
+    """Renewed in the background, so that silence and a missing slot are losses."""
+    in_doubt: bool = False
+    """A copy of one of its commands may still be under way, so the release has to outlast it."""
+    state: State = State.HELD
+    loss: LeaseLostError | None = None
+
+    @property
+    def duration(self) -> float:
+        """The length of the lease in seconds."""
+        return self.duration_ms / 1000
+
+    def apply(self, event: Event, why: str = "") -> bool:
+        """Take the step that `event` asks for, if there is one; say whether there was."""
+        after = TRANSITIONS.get((self.state, event))
+        if after is None:
+            return False
+        if after is State.LOST:
+            self.loss = self.kind.lost(self.key, why)
+        self.state = after
+        return True
+
+    def granted(self, sent: float, reply: Reply) -> None:
+        """Count the lease from `sent`, when the acquire that was granted went out."""
+        self.deadline = sent + self.duration
+        self.in_doubt = reply.resent is not False
+
+    def renewed(self, sent: float, answer: bool) -> bool:  # noqa: FBT001
+        """Take the answer to a renewal that went out at `sent`; say whether it is a loss."""
+        if not answer:
+            return self.apply(Event.REFUSED, "the server no longer has it")
+        if self.apply(Event.RENEWED) and sent >= self.shortened:
+            self.deadline = max(self.deadline, sent + self.duration)
+        return False
+
+    def lapsed(self, now: float) -> bool:
+        """Declare a watched lease lost if its time is over; say whether it was."""
+        if not self.watched or now < self.deadline:
+            return False
+        return self.apply(
+            Event.LAPSED, f"no renewal has succeeded within the lease of {self.duration_ms} ms"
+        )
+
+
+def flag(script: Script, reply: Reply | None) -> bool:
+    """Read a reply that is 1 or 0."""
+    if reply is None or type(reply.value) is not int or reply.value not in (0, 1):
+        raise ReplyError(script.name, reply and reply.value)
+    return reply.value == 1
+
+
+def acquiring(lease: Lease, retries: int, pause: float, clock: Clock) -> Steps[bool]:
+    """Try to take `lease`, `retries` times more if there is no room, `pause` seconds apart.
+
+    Every try carries the same token, so a command that is sent again cannot take a second slot.
+    """
+    call = lease.kind.acquire(lease)
+    undo = GiveBack(lease.kind.release(lease, remember=True), lease.duration)
+    try:
+        for attempt in range(retries + 1):
+            if attempt:
+                yield Sleep(pause)
+            sent = clock()
+            reply = yield call
+            if flag(call.script, reply):
+                assert reply is not None  # noqa: S101
+                lease.granted(sent, reply)
+                return True
+    except BaseException:
+        yield undo
+        raise
+    yield undo
+    return False
+
+
+def extending(lease: Lease, lease_ms: int | None, clock: Clock) -> Steps[bool]:
+    """Extend at the holder's own wish. False: it is gone, or was let go."""
+    if lease.state is not State.HELD:
+        return False
+    length_ms = lease.duration_ms if lease_ms is None else lease_ms
+    sent = clock()
+    if lease_ms is not None:
+        lease.shortened = sent
+    call = lease.kind.extend(lease, length_ms, at_least=False)
+    try:
+        held = flag(call.script, (yield call))
+    except BaseException:
+        # It may have been carried out all the same, and may have made the lease shorter.
+        lease.deadline = min(lease.deadline, sent + length_ms / 1000)
+        raise
+    if held:
+        lease.deadline = sent + length_ms / 1000
+    else:
+        lease.apply(Event.REFUSED, "the server no longer has it")
+    return held
+
+
+def releasing(lease: Lease, clock: Clock, *, brief: bool = False) -> Steps[bool]:
+    """Let go of `lease`. True: it was held until now."""
+    again = lease.state is State.UNANSWERED
+    if not lease.apply(Event.LEFT):
+        return False
+    call = lease.kind.release(lease, remember=lease.in_doubt)._replace(brief=brief)
+    try:
+        reply = yield call
+        freed = flag(call.script, reply)
+    except BaseException:
+        lease.in_doubt = True
+        lease.apply(Event.SILENCE)
+        yield GiveBack(
+            lease.kind.release(lease, remember=True), max(0.0, lease.deadline - clock())
+        )
+        raise
+    assert reply is not None  # noqa: S101
+    if freed or ((again or reply.resent) and clock() < lease.deadline):
+        # An earlier copy of this release may be what made the slot go: no proof of a loss.
+        lease.apply(Event.FREED)
+        return True
+    lease.apply(Event.MISSING if lease.watched else Event.FREED, "it was gone at the release")
+    return False
+
+
+def finishing(lease: Lease, clock: Clock) -> Steps[None]:
+    """End a lease because its body has ended. Afterwards `lease.loss` is the verdict."""
+    lease.lapsed(clock())
+    if lease.state is State.LOST:
+        yield GiveBack(
+            lease.kind.release(lease, remember=True), lease.duration, wait=0, in_doubt=False
+        )
+        return
+    yield from releasing(lease, clock, brief=True)

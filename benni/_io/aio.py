@@ -1,0 +1,170 @@
+"""The asyncio colour: how a task runs the core. What `sync` says holds here as well, awaited."""
+
+from __future__ import annotations
+
+import asyncio
+import weakref
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
+
+from benni._core.effects import Call, GiveBack, Reply, Sleep
+from benni._io.clients import is_answer, is_missing_script, is_timeout, sends_unseen, taker
+from benni._io.keeper import Keeper
+from benni._io.links import AsyncLinks
+from benni._io.tally import Tally
+
+if TYPE_CHECKING:
+    from benni._core.effects import Effect, Steps
+
+T = TypeVar("T")
+
+
+class _Unreachable(Exception):  # noqa: N818
+    """Carries an error of connecting past the retry policy, which has been through it already."""
+
+
+class AsyncDriver:
+    """Runs calls and generators of the core on one client, for all primitives that share it."""
+
+    colour: Final = "async"
+
+    def __init__(self, client: Any) -> None:
+        self.client = client
+        self.keeper = Keeper(AsyncLinks(client))
+        self._take = None if sends_unseen(client) else taker(client.connection_pool)
+        self._loop: weakref.ref[asyncio.AbstractEventLoop] | None = None
+        weakref.finalize(self, self.keeper.stop).atexit = False
+
+    async def run(self, steps: Steps[T]) -> T:
+        """Run a generator of the core to its end; a cancellation is raised in it as well."""
+        tally = Tally()
+        answer: Reply | None = None
+        trouble: BaseException | None = None
+        while True:
+            try:
+                if trouble is None:
+                    effect = steps.send(answer)
+                    tally.answered += answer is not None
+                else:
+                    error, trouble = trouble, None
+                    effect = steps.throw(error)
+                answer = await self._carry_out(effect, tally)
+            except StopIteration as stop:
+                return cast("T", stop.value)
+            except BaseException as error:
+                if steps.gi_frame is None:
+                    raise
+                tally.answered += is_answer(error)
+                trouble = error
+
+    async def call(self, call: Call) -> Reply:
+        """Make one round trip."""
+        return await self._call(call, Tally())
+
+    async def _carry_out(self, effect: Effect, tally: Tally) -> Reply | None:
+        if type(effect) is Call:
+            return await self._call(effect, tally)
+        if type(effect) is Sleep:
+            await asyncio.sleep(effect.seconds)
+        elif type(effect) is GiveBack and (tally.in_doubt or not effect.in_doubt):
+            done = self.keeper.give_back(effect.call, effect.within)
+            if effect.wait:
+                await _wait(done, effect.wait)
+        return None
+
+    async def _call(self, call: Call, tally: Tally) -> Reply:
+        try:
+            return await self._command(call, tally, "EVALSHA", call.script.sha)
+        except Exception as error:
+            if not is_missing_script(error):
+                raise
+        tally.answered += 1
+        return await self._command(call, tally, "EVAL", call.script.text)
+
+    async def _command(self, call: Call, tally: Tally, name: str, body: str) -> Reply:
+        command = (name, body, len(call.keys), *call.keys, *call.args)
+        if self._take is None:
+            # The client may send it more than once, and does not tell.
+            tally.sent += 1
+            return Reply(await self.client.execute_command(*command), None)
+        pool = self.client.connection_pool
+        self._settle_in(pool)
+        connection = await self._take()
+        try:
+            return await _exchange(connection, command, tally, brief=call.brief)
+        finally:
+            await pool.release(connection)
+
+    def _settle_in(self, pool: Any) -> None:
+        """See to it that the pool's connections are of the running loop.
+
+        Those of a loop that is closed are dropped, so a client can outlive an `asyncio.run`. Two
+        loops at once cannot share a client: that is an error here, before a connection mixes them.
+        """
+        loop = asyncio.get_running_loop()
+        before = self._loop() if self._loop is not None else loop
+        if before is loop and self._loop is not None:
+            return
+        if before is not None and before is not loop and not before.is_closed():
+            raise RuntimeError(
+                "this client is in use by another event loop that still runs; "
+                "an asyncio client belongs to one loop at a time"
+            )
+        if before is not loop:
+            pool.reset()
+        self._loop = weakref.ref(loop)
+
+
+async def _wait(done: Any, seconds: float) -> None:
+    """Wait for an event of the keeper's thread, `seconds` at the most."""
+    loop = asyncio.get_running_loop()
+    reached = loop.create_future()
+
+    def tell() -> None:
+        if not reached.done():
+            reached.set_result(None)
+
+    done.add_callback(lambda: loop.call_soon_threadsafe(tell))
+    await asyncio.wait([reached], timeout=seconds)
+
+
+async def _exchange(
+    connection: Any, command: tuple[Any, ...], tally: Tally, *, brief: bool
+) -> Reply:
+    """Send and read on `connection`, and again as the client's own retry policy has it."""
+    before = tally.sent
+
+    async def attempt() -> Any:
+        try:
+            await connection.connect()
+        except Exception as error:
+            raise _Unreachable from error
+        tally.sent += 1
+        await connection.send_command(*command)
+        return await connection.read_response()
+
+    async def disconnect(_error: BaseException) -> None:
+        await connection.disconnect(nowait=True)
+
+    try:
+        if brief:
+            value = await _twice(attempt, disconnect)
+        else:
+            value = await connection.retry.call_with_retry(attempt, disconnect)
+    except _Unreachable as error:
+        raise cast("BaseException", error.__cause__) from None
+    except BaseException as error:
+        if not is_answer(error):
+            await connection.disconnect(nowait=True)
+        raise
+    return Reply(value, tally.sent - before > 1)
+
+
+async def _twice(attempt: Any, disconnect: Any) -> Any:
+    """Try again, at once and on a fresh connection, if the one at hand was found dead."""
+    try:
+        return await attempt()
+    except Exception as error:
+        if isinstance(error, _Unreachable) or is_answer(error) or is_timeout(error):
+            raise
+        await disconnect(error)
+    return await attempt()

@@ -1,0 +1,111 @@
+"""Which clients are accepted, which colour they have, and what benni needs of their insides.
+
+A client is used through its connection pool where it has one, because its own `execute_command`
+sends a command again after a lost reply without a word, and whether a release was sent once or
+twice decides if a missing slot is a loss. A Cluster client is used as a whole.
+
+Accepted by type or, for valkey-py and fakeredis, by shape.
+"""
+
+from __future__ import annotations
+
+import copy
+import inspect
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+Colour: TypeAlias = Literal["sync", "async"]
+
+ACCEPTED = (
+    "a redis.Redis, redis.RedisCluster, redis.asyncio.Redis or redis.asyncio.RedisCluster, "
+    "the same of valkey-py or fakeredis, or a Benni handle"
+)
+
+
+def colour_of(client: object) -> Colour:
+    """Tell whether `client` blocks or is awaited. Anything but a client is a `TypeError`."""
+    run = getattr(client, "execute_command", None)
+    usable = (
+        not isinstance(client, type)
+        and callable(run)
+        and not hasattr(client, "command_stack")  # a pipeline
+        and (is_cluster(client) or _has_pool(client))
+    )
+    if not usable:
+        hint = " (use its master_for())" if hasattr(client, "master_for") else ""
+        raise TypeError(f"client must be {ACCEPTED}, received {client!r}{hint}")
+    return "async" if inspect.iscoroutinefunction(run) else "sync"
+
+
+def is_cluster(client: object) -> bool:
+    """Whether commands of `client` are spread over nodes."""
+    return hasattr(client, "nodes_manager") and hasattr(client, "get_node_from_key")
+
+
+def _has_pool(client: object) -> bool:
+    pool = getattr(client, "connection_pool", None)
+    return all(hasattr(pool, part) for part in ("connection_class", "connection_kwargs"))
+
+
+def sends_unseen(client: Any) -> bool:
+    """Whether commands have to be left to the client whole, so that it may send them again unseen.
+
+    So it is with a Cluster, and with a client that holds on to one connection of its own.
+    """
+    return (
+        is_cluster(client)
+        or getattr(client, "connection", None) is not None
+        or bool(getattr(client, "single_connection_client", False))
+    )
+
+
+def taker(pool: Any) -> Callable[[], Any]:
+    """Return how to take a connection from `pool`: older drivers want a command's name for it."""
+    parameters = inspect.signature(pool.get_connection).parameters
+    name = parameters.get("command_name")
+    if name is not None and name.default is name.empty:
+        return partial(pool.get_connection, "EVALSHA")
+    return pool.get_connection  # type: ignore[no-any-return]
+
+
+def is_answer(error: BaseException) -> bool:
+    """Whether an exception is the server's own answer to a command, in any driver."""
+    return _is_named(error, ("ResponseError",))
+
+
+def is_timeout(error: BaseException) -> bool:
+    """Whether the server took too long, so that trying again would take as long once more."""
+    return _is_named(error, ("TimeoutError",))
+
+
+def is_missing_script(error: BaseException) -> bool:
+    """Whether the server does not know a script by its digest."""
+    return _is_named(error, ("NoScriptError",))
+
+
+def redirect_of(error: object) -> tuple[str, int] | None:
+    """Return the node that a Cluster says has the key now."""
+    if isinstance(error, BaseException) and _is_named(error, ("MovedError", "AskError")):
+        return getattr(error, "host", ""), int(getattr(error, "port", 0))
+    return None
+
+
+def _is_named(error: BaseException, names: Iterable[str]) -> bool:
+    return any(cls.__name__ in names for cls in type(error).__mro__)
+
+
+def own_connection(connection_class: Any, kwargs: dict[str, Any]) -> Any:
+    """Make a connection like the client's, but for patience: it tries once and is timed by us."""
+    options = {
+        name: value
+        for name, value in kwargs.items()
+        if name not in ("retry", "retry_on_timeout", "retry_on_error", "health_check_interval")
+    }
+    if (retry := kwargs.get("retry")) is not None:
+        retry = copy.deepcopy(retry)
+        retry.update_retries(0)
+        options["retry"] = retry
+    return connection_class(**options)

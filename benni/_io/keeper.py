@@ -1,0 +1,305 @@
+"""The keeper: one daemon thread for each client that looks after what is held through it.
+
+It renews the leases of running bodies, notices when one has lapsed, and gives back slots whose
+owner could not. It starts with the first such task and sleeps until one is due, so entering and
+leaving a short body touches a heap and nothing else. It depends on no event loop of the user's,
+and on no other client's server.
+"""
+
+from __future__ import annotations
+
+import atexit
+import heapq
+import logging
+import threading
+import weakref
+from concurrent.futures import Future
+from itertools import count
+from typing import TYPE_CHECKING, Final, Protocol
+
+from benni._core.effects import Reply
+from benni._core.lease import flag
+from benni._io.process import monotonic, process
+
+if TYPE_CHECKING:
+    from benni._core.effects import Call
+    from benni._core.lease import Lease
+    from benni._io.links import Links, Outcome
+
+log = logging.getLogger("benni")
+
+IDLE: Final = 30.0
+"""Seconds without a task after which the thread ends and its connection is closed."""
+TOGETHER: Final = 0.01
+"""Seconds by which a task may be done early to share a round trip."""
+PATIENCE: Final = 5.0
+"""Seconds that the longest wait for an answer takes, however long the leases are."""
+COMPACT: Final = 64
+"""Entries that have been left before the heap is cleared of them."""
+
+
+class Kept(Protocol):
+    """A handle, as the keeper sees it."""
+
+    lease: Lease
+
+    def can_end(self) -> bool:
+        """Whether its body can still come to an end by itself."""
+        ...
+
+    def renewal_failed(self, error: BaseException) -> None:
+        """Take note of a round trip that failed."""
+        ...
+
+    def announce(self) -> None:
+        """Tell whoever listens that `lease.loss` is set."""
+        ...
+
+
+class Watch:
+    """One lease that is renewed until `Keeper.forget`."""
+
+    __slots__ = ("due", "handle", "heartbeat", "lease", "live")
+
+    def __init__(self, handle: Kept, heartbeat: float) -> None:
+        self.handle = weakref.ref(handle)
+        self.lease = handle.lease
+        self.heartbeat = heartbeat
+        self.due = min(monotonic() + heartbeat, self.lease.deadline)
+        self.live = True
+
+    @property
+    def call(self) -> Call:
+        """The renewal."""
+        return self.lease.kind.extend(self.lease, self.lease.duration_ms, at_least=True)
+
+
+class Return:
+    """One slot to be given back, until the server has answered or `end` has come."""
+
+    __slots__ = ("call", "done", "due", "end", "live", "pause")
+
+    def __init__(self, call: Call, within: float) -> None:
+        self.call = call
+        self.due = monotonic()
+        self.end = self.due + within
+        self.pause = 0.05
+        self.done: Future[None] = Future()
+        self.live = True
+
+
+class Keeper:
+    """Looks after the leases that are held through one client."""
+
+    def __init__(self, links: Links) -> None:
+        self._links = links
+        self._numbers = count()
+        self._reset()
+        process.forkables.add(self)
+        _keepers.add(self)
+
+    def _reset(self) -> None:
+        # Entering and leaving may happen in a signal handler or a finaliser that interrupts this
+        # very thread, hence a lock that its owner can take again.
+        self._changed = threading.Condition(threading.RLock())
+        self._heap: list[tuple[float, int, Watch | Return]] = []
+        self._left = 0
+        self._shortest: dict[float, int] = {}
+        self._thread: threading.Thread | None = None
+        self._wakes_at = 0.0
+        self._stopping = False
+
+    def after_fork(self) -> None:
+        """Forget everything: what was held belongs to the parent."""
+        self._links.abandon()
+        self._reset()
+
+    def watch(self, handle: Kept, heartbeat: float) -> Watch:
+        """Renew the lease of `handle` every `heartbeat` seconds from now on."""
+        watch = Watch(handle, heartbeat)
+        with self._changed:
+            duration = watch.lease.duration
+            self._shortest[duration] = self._shortest.get(duration, 0) + 1
+            self._add(watch)
+        return watch
+
+    def forget(self, watch: Watch) -> None:
+        """Renew it no more."""
+        with self._changed:
+            if not watch.live:
+                return
+            watch.live = False
+            self._discount(watch)
+            self._left += 1
+            if self._left > COMPACT and self._left * 2 > len(self._heap):
+                self._heap = [entry for entry in self._heap if entry[2].live]
+                heapq.heapify(self._heap)
+                self._left = 0
+
+    def give_back(self, call: Call, within: float) -> Future[None]:
+        """Make `call` until the server has answered or `within` seconds have passed."""
+        task = Return(call, within)
+        with self._changed:
+            self._add(task)
+        return task.done
+
+    def stop(self) -> threading.Thread | None:
+        """Let the thread end after one more try at what is due; return it if it runs."""
+        with self._changed:
+            self._stopping = True
+            self._changed.notify()
+            return self._thread
+
+    def close(self, patience: float = 2.0) -> None:
+        """Stop, and wait for it."""
+        thread = self.stop()
+        if thread is not None and thread is not threading.current_thread():
+            thread.join(patience)
+
+    def _add(self, task: Watch | Return) -> None:
+        heapq.heappush(self._heap, (task.due, next(self._numbers), task))
+        self._stopping = False
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._keep, name="benni-keeper", daemon=True)
+            try:
+                self._thread.start()
+            except BaseException:
+                self._thread = None
+                raise
+        elif task.due < self._wakes_at:
+            self._changed.notify()
+
+    def _discount(self, watch: Watch) -> None:
+        duration = watch.lease.duration
+        left = self._shortest[duration] - 1
+        if left:
+            self._shortest[duration] = left
+        else:
+            del self._shortest[duration]
+
+    # What follows runs in the thread.
+
+    def _keep(self) -> None:
+        while (tasks := self._wait()) is not None:
+            self._tend(tasks)
+
+    def _wait(self) -> list[Watch | Return] | None:
+        """Sleep until something is due and take it; None when the thread is to end."""
+        with self._changed:
+            while True:
+                now = monotonic()
+                if due := self._take_due(now):
+                    return due
+                if not self._stopping:
+                    self._wakes_at = self._heap[0][0] if self._heap else now + IDLE
+                    if self._changed.wait(self._wakes_at - now) or self._heap:
+                        continue
+                self._links.close()
+                self._thread = None
+                return None
+
+    def _take_due(self, now: float) -> list[Watch | Return]:
+        due: list[Watch | Return] = []
+        while self._heap and self._heap[0][0] <= now + TOGETHER:
+            task = heapq.heappop(self._heap)[2]
+            if task.live:
+                due.append(task)
+            else:
+                self._left -= 1
+        return due
+
+    def _tend(self, tasks: list[Watch | Return]) -> None:
+        now = monotonic()
+        todo = [task for task in tasks if self._is_worth(task, now)]
+        if not todo:
+            return
+        outcomes = self._exchange([task.call for task in todo], self._patience(todo, now))
+        for task, outcome in zip(todo, outcomes, strict=True):
+            if isinstance(task, Watch):
+                self._renewed(task, now, outcome)
+            else:
+                self._returned(task, outcome)
+
+    def _exchange(self, calls: list[Call], patience: float) -> list[Outcome]:
+        try:
+            return self._links.exchange(calls, patience)
+        except Exception as error:
+            log.exception("the keeper could not talk to the server")
+            return [error] * len(calls)
+
+    def _is_worth(self, task: Watch | Return, now: float) -> bool:
+        if isinstance(task, Return):
+            return True
+        handle = task.handle()
+        if handle is None or not handle.can_end():
+            self._end(task)
+            return False
+        with process.lock:
+            lost = task.lease.lapsed(now)
+        if lost:
+            self._end(task)
+            handle.announce()
+        return not lost
+
+    def _patience(self, tasks: list[Watch | Return], now: float) -> float:
+        """Bound the wait so that one stuck answer loses nobody: not these, and not the rest."""
+        with self._changed:
+            shortest = min(self._shortest, default=PATIENCE)
+        left = [task.lease.deadline - now for task in tasks if isinstance(task, Watch)]
+        return max(0.001, min([PATIENCE, shortest / 3, *left]))
+
+    def _renewed(self, watch: Watch, sent: float, outcome: Outcome) -> None:
+        handle = watch.handle()
+        if handle is None or not watch.live:
+            self._end(watch)
+            return
+        error = outcome if isinstance(outcome, Exception) else None
+        lost = False
+        if error is None:
+            try:
+                held = flag(watch.call.script, Reply(outcome, resent=False))
+            except Exception as unexpected:  # noqa: BLE001
+                error = unexpected
+            else:
+                with process.lock:
+                    lost = watch.lease.renewed(sent, held)
+        if lost:
+            self._end(watch)
+            handle.announce()
+            return
+        if error is not None:
+            log.debug("could not renew %s: %r", watch.lease.key, error)
+            handle.renewal_failed(error)
+        self._again(watch, min(max(watch.due + watch.heartbeat, monotonic()), watch.lease.deadline))
+
+    def _returned(self, task: Return, outcome: Outcome) -> None:
+        again = monotonic() + task.pause
+        if isinstance(outcome, Exception) and again < task.end:
+            task.pause = min(task.pause * 2, 1.0)
+            self._again(task, again)
+        else:
+            task.done.set_result(None)
+
+    def _again(self, task: Watch | Return, due: float) -> None:
+        with self._changed:
+            if task.live:
+                task.due = due
+                heapq.heappush(self._heap, (due, next(self._numbers), task))
+
+    def _end(self, watch: Watch) -> None:
+        with self._changed:
+            if watch.live:
+                watch.live = False
+                self._discount(watch)
+
+
+_keepers: weakref.WeakSet[Keeper] = weakref.WeakSet()
+
+
+@atexit.register
+def _close_all() -> None:
+    """Give back what can be given back, and close connections, before the interpreter ends."""
+    threads = [keeper.stop() for keeper in list(_keepers)]
+    for thread in threads:
+        if thread is not None:
+            thread.join(1.0)

@@ -1,0 +1,239 @@
+"""The keeper's own connections: made from the user's client, used by the keeper's thread alone.
+
+The logic is written once, for both colours: a step of a driver is either done when it returns, or
+is awaited. A blocking driver never suspends, so its coroutine runs through in one go.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from redis.exceptions import TimeoutError as RedisTimeoutError
+
+from benni._io.clients import (
+    is_answer,
+    is_cluster,
+    is_missing_script,
+    is_timeout,
+    own_connection,
+    redirect_of,
+)
+from benni._io.process import monotonic
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine, Sequence
+
+    from benni._core.effects import Call
+
+Outcome: TypeAlias = Any
+"""What came of one call: the server's answer, or the exception in its place."""
+
+Place: TypeAlias = "tuple[str, int] | None"
+"""A node of a Cluster; None where there is one server."""
+
+ROUNDS = 3
+"""Digest, text, and one redirection: no call needs to go out more often."""
+
+
+class Links:
+    """One connection to each server that the keeper has had to talk to."""
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+        self._cluster = is_cluster(client)
+        self._open: dict[Place, Any] = {}
+
+    def exchange(self, calls: Sequence[Call], patience: float) -> list[Outcome]:
+        """Make all `calls` in one pipelined round trip for each server, within `patience` seconds.
+
+        Never raises on account of the wire: each call has its own outcome.
+        """
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Close the connections; the next exchange opens new ones."""
+        raise NotImplementedError
+
+    def abandon(self) -> None:
+        """Forget the connections without touching them: in a fork they are the parent's."""
+        raise NotImplementedError
+
+    async def _exchange(
+        self, calls: Sequence[Call], outcomes: list[Outcome], patience: float
+    ) -> None:
+        end = monotonic() + patience
+        todo: dict[Place, list[tuple[int, bool]]] = defaultdict(list)
+        for n, call in enumerate(calls):
+            todo[self._place_of(call)].append((n, False))
+        for _ in range(ROUNDS):
+            again: dict[Place, list[tuple[int, bool]]] = defaultdict(list)
+            for place, items in todo.items():
+                commands = [_command(calls[n], whole=whole) for n, whole in items]
+                answers = await self._ask(place, commands, end)
+                for (n, whole), answer in zip(items, answers, strict=True):
+                    outcomes[n] = answer
+                    if isinstance(answer, BaseException) and is_missing_script(answer):
+                        again[place].append((n, True))
+                    elif moved := redirect_of(answer):
+                        again[moved].append((n, whole))
+            todo = again
+
+    async def _ask(
+        self, place: Place, commands: list[tuple[Any, ...]], end: float
+    ) -> list[Outcome]:
+        """Pipeline `commands` to one server; once more if an idle connection was found dead."""
+        reused = place in self._open
+        try:
+            return await self._pipeline(place, commands, end)
+        except Exception as error:  # noqa: BLE001
+            await self._drop(place)
+            if not reused or is_timeout(error) or monotonic() >= end:
+                return [error] * len(commands)
+        try:
+            return await self._pipeline(place, commands, end)
+        except Exception as error:  # noqa: BLE001
+            await self._drop(place)
+            return [error] * len(commands)
+
+    async def _pipeline(
+        self, place: Place, commands: list[tuple[Any, ...]], end: float
+    ) -> list[Outcome]:
+        connection = self._open.get(place)
+        if connection is None:
+            connection = self._open[place] = self._make(place)
+        self._limit(connection, end)
+        await _done(connection.connect())
+        await _done(connection.send_packed_command(connection.pack_commands(commands)))
+        answers: list[Outcome] = []
+        for _ in commands:
+            self._limit(connection, end)
+            try:
+                answers.append(await _done(connection.read_response()))
+            except Exception as error:
+                if not is_answer(error):
+                    raise
+                answers.append(error)
+        return answers
+
+    async def _drop(self, place: Place) -> None:
+        connection = self._open.pop(place, None)
+        if connection is not None:
+            await _done(connection.disconnect())
+
+    def _limit(self, connection: Any, end: float) -> None:
+        """Bound the next wait on `connection`."""
+
+    def _place_of(self, call: Call) -> Place:
+        if not self._cluster:
+            return None
+        node = self._client.get_node_from_key(call.keys[0].decode())
+        return (node.host, node.port)
+
+    def _make(self, place: Place) -> Any:
+        if place is None:
+            pool = self._client.connection_pool
+            return own_connection(pool.connection_class, pool.connection_kwargs)
+        node = self._client.get_default_node()
+        pool = node if hasattr(node, "connection_kwargs") else node.redis_connection.connection_pool
+        host, port = place
+        kwargs = {**pool.connection_kwargs, "host": host or node.host, "port": port}
+        return own_connection(pool.connection_class, kwargs)
+
+
+class BlockingLinks(Links):
+    """Connections of a blocking client."""
+
+    def exchange(self, calls: Sequence[Call], patience: float) -> list[Outcome]:
+        """See `Links`."""
+        outcomes: list[Outcome] = [None] * len(calls)
+        _run_through(self._exchange(calls, outcomes, patience))
+        return outcomes
+
+    def close(self) -> None:
+        """See `Links`."""
+        for connection in self._open.values():
+            connection.disconnect()
+        self._open.clear()
+
+    def abandon(self) -> None:
+        """See `Links`."""
+        self._open = {}
+
+    def _limit(self, connection: Any, end: float) -> None:
+        seconds = max(0.001, end - monotonic())
+        connection.socket_timeout = connection.socket_connect_timeout = seconds
+        sock = getattr(connection, "_sock", None)
+        if hasattr(sock, "settimeout"):
+            sock.settimeout(seconds)
+
+
+_orphans: list[object] = []
+"""Event loops that a fork has left to the child. To close one there would take the parent's
+sockets out of the parent's selector, which both share."""
+
+
+class AsyncLinks(Links):
+    """Connections of an asyncio client, in an event loop that only the keeper's thread runs."""
+
+    def __init__(self, client: Any) -> None:
+        super().__init__(client)
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def exchange(self, calls: Sequence[Call], patience: float) -> list[Outcome]:
+        """See `Links`."""
+        if self._loop is None:
+            self._loop = asyncio.new_event_loop()
+        outcomes: list[Outcome] = [None] * len(calls)
+        self._loop.run_until_complete(self._exchange_in_time(calls, outcomes, patience))
+        return outcomes
+
+    async def _exchange_in_time(
+        self, calls: Sequence[Call], outcomes: list[Outcome], patience: float
+    ) -> None:
+        try:
+            async with asyncio.timeout(patience):
+                await self._exchange(calls, outcomes, patience)
+        except TimeoutError:
+            late = RedisTimeoutError(f"no answer within {patience:.3f} seconds")
+            outcomes[:] = [late if outcome is None else outcome for outcome in outcomes]
+            await self._disconnect_all()
+
+    async def _disconnect_all(self) -> None:
+        for connection in self._open.values():
+            await connection.disconnect(nowait=True)
+        self._open.clear()
+
+    def close(self) -> None:
+        """See `Links`."""
+        if self._loop is None:
+            return
+        self._loop.run_until_complete(self._disconnect_all())
+        self._loop.run_until_complete(asyncio.sleep(0))  # transports close in their next step
+        self._loop.close()
+        self._loop = None
+
+    def abandon(self) -> None:
+        """See `Links`."""
+        _orphans.extend([self._loop, self._open])
+        self._loop, self._open = None, {}
+
+
+def _command(call: Call, *, whole: bool) -> tuple[Any, ...]:
+    head = ("EVAL", call.script.text) if whole else ("EVALSHA", call.script.sha)
+    return (*head, len(call.keys), *call.keys, *call.args)
+
+
+async def _done(step: Any) -> Any:
+    return await step if inspect.isawaitable(step) else step
+
+
+def _run_through(steps: Coroutine[Any, Any, None]) -> None:
+    """Run a coroutine that never suspends."""
+    try:
+        steps.send(None)
+    except StopIteration:
+        return
+    raise AssertionError("a blocking driver was awaited")

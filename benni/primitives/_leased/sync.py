@@ -1,0 +1,235 @@
+"""Leases with a blocking client: the handle, and the four ways to hold one."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from functools import wraps
+from typing import TYPE_CHECKING, Literal, ParamSpec, TypeVar, overload
+
+from typing_extensions import Self, Unpack
+
+from benni._core.body import refuse_generators, takes_argument, unwrapped
+from benni._core.lease import acquiring, extending, finishing, releasing
+from benni._core.options import AcquireOptions, RunOptions, refuse_unknown
+from benni._core.rules import DURATION
+from benni._io.process import monotonic
+from benni.errors import ValidationError
+from benni.primitives._leased.handle import Handle
+from benni.primitives._leased.signal import SyncSignal
+from benni.primitives._leased.verdict import passed_over, settle
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from benni._core.leased import LeasedCore, Plan
+    from benni._core.lease import Lease
+    from benni._io.sync import SyncDriver
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class SyncLease(Handle):
+    """What `acquire` returns and a body is given. As a context manager it releases at the end.
+
+    Not renewed by itself unless it comes from `run`, `hold` or `limited`.
+    """
+
+    def __init__(self, driver: SyncDriver, lease: Lease) -> None:
+        super().__init__(driver, lease)
+        self._driver = driver
+        self.signal = SyncSignal(lease)
+        """Aborts when the loss of the lease is known."""
+
+    def release(self) -> bool:
+        """Let go. One round trip.
+
+        Returns True if the lease was held until now, False if it was lost, had lapsed or was
+        released before. Raises what redis-py raises; the slot is then given back in the
+        background, and it is safe to call this again.
+        """
+        return self._is_ours() and self._driver.run(releasing(self.lease, monotonic))
+
+    def extend(self, lease_ms: int | None = None) -> bool:
+        """Hold on for `lease_ms` milliseconds from now (default: as acquired). One round trip.
+
+        Returns False, and aborts the signal, if the lease is gone; False without a round trip if
+        it was lost or released before. Raises what redis-py raises: then nothing is known.
+        """
+        if lease_ms is not None:
+            DURATION.check(self.lease.kind.name, "lease_ms", lease_ms)
+        if not self._is_ours():
+            return False
+        held = self._driver.run(extending(self.lease, lease_ms, monotonic))
+        if self.lease.loss is not None:
+            self.announce()
+        return held
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.release()
+
+    def can_end(self) -> bool:
+        """Whether the body can come to an end: a thread always can."""
+        return True
+
+    def renewal_failed(self, error: BaseException) -> None:
+        """For the keeper: a round trip failed."""
+        self._tell_error(error)
+
+    def announce(self) -> None:
+        """For the keeper: the loss is known."""
+        self.signal.announce()
+
+
+class SyncHold:
+    """One use of `hold`: takes a slot on entry, renews it, and lets go of it on exit."""
+
+    def __init__(self, driver: SyncDriver, core: LeasedCore, plan: Plan) -> None:
+        self._driver = driver
+        self._core = core
+        self._plan = plan
+        self._held: SyncLease | None = None
+
+    def __enter__(self) -> SyncLease:
+        if self._held is not None:
+            raise RuntimeError("this hold is in use; call hold() once for each block")
+        held = _acquire(self._driver, self._core, self._plan)
+        if held is None:
+            raise self._core.not_acquired(self._plan.key)
+        try:
+            held._begin(self._plan.watch)  # noqa: SLF001
+        except BaseException:
+            held.release()
+            raise
+        self._held = held
+        return held
+
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> Literal[False]:
+        held, self._held = self._held, None
+        assert held is not None  # noqa: S101
+        if passed_over(held, exc):
+            return False
+        trouble: Exception | None = None
+        try:
+            held.lease.lapsed(monotonic())
+            held._end()  # noqa: SLF001
+            self._driver.run(finishing(held.lease, monotonic))
+        except Exception as error:  # noqa: BLE001
+            trouble = error
+        if held.lease.loss is not None:
+            held.announce()
+        settle(held.lease, exc, trouble)
+        return False
+
+
+class SyncLeased:
+    """The four ways to take a lease, for any primitive that hands them out."""
+
+    _core: LeasedCore
+    _driver: SyncDriver
+
+    def acquire(self, id: str | int, **options: Unpack[AcquireOptions]) -> SyncLease | None:
+        """Take a slot of `id`, or return None when there is no room. One round trip a try.
+
+        Options: `permits`, `lease_ms`, `retries`, `retry_delay_ms`; see `AcquireOptions`. The
+        handle is not renewed in the background. Raises `ValidationError` before anything is sent,
+        and what redis-py raises; a slot that such a command may have taken is given back.
+        """
+        refuse_unknown("acquire", options, AcquireOptions)
+        return _acquire(self._driver, self._core, self._core.plan(id, options))
+
+    @overload
+    def run(
+        self, id: str | int, fn: Callable[[SyncLease], R], **options: Unpack[RunOptions]
+    ) -> R: ...
+    @overload
+    def run(self, id: str | int, fn: Callable[[], R], **options: Unpack[RunOptions]) -> R: ...
+    def run(
+        self, id: str | int, fn: Callable[..., R], **options: Unpack[RunOptions]
+    ) -> R:
+        """Run `fn` while holding a slot of `id`, and return what it returned.
+
+        `fn` is given the handle if it has one required parameter. The lease is renewed every
+        `heartbeat_ms` while it runs. Two round trips if `fn` ends before the first renewal.
+
+        Options: those of `acquire`, and `heartbeat_ms`, `on_renew_error`, `on_lost`; see
+        `RunOptions`. Raises `NotAcquiredError` of the primitive's kind when there is no room,
+        `LeaseLostError` of its kind when the lease was lost and `fn` did not raise (what `fn`
+        raises goes first), `ValidationError` before anything is sent, and what redis-py raises on
+        the way in. Trouble on the way out does not take the result away: it is logged, and the
+        slot is given back in the background.
+        """
+        wants_handle = _check_body(self._core.name, fn)
+        with self.hold(id, **options) as held:
+            return _plain(self._core.name, fn(held) if wants_handle else fn())
+
+    def hold(self, id: str | int, **options: Unpack[RunOptions]) -> SyncHold:
+        """`run` as a `with` block that yields the handle; same options, errors and cost."""
+        refuse_unknown("hold", options, RunOptions)
+        plan = self._core.plan_body(id, options, can_cancel=False)
+        return SyncHold(self._driver, self._core, plan)
+
+    def limited(
+        self, id: str | int | Callable[P, str | int], **options: Unpack[RunOptions]
+    ) -> Callable[[Callable[P, R]], Callable[P, R]]:
+        """Decorate a function so that each call of it runs inside `run`.
+
+        `id` may be a function of the call's arguments. Options, errors and cost are those of
+        `run`; options are checked here and now.
+        """
+        refuse_unknown("limited", options, RunOptions)
+        self._core.plan_body("checked" if callable(id) else id, options, can_cancel=False)
+
+        def decorate(fn: Callable[P, R]) -> Callable[P, R]:
+            _check_colour(self._core.name, fn)
+
+            @wraps(fn)
+            def limited(*args: P.args, **kwargs: P.kwargs) -> R:
+                actual = id(*args, **kwargs) if callable(id) else id
+                with self.hold(actual, **options):
+                    return _plain(self._core.name, fn(*args, **kwargs))
+
+            return limited
+
+        return decorate
+
+
+def _acquire(driver: SyncDriver, core: LeasedCore, plan: Plan) -> SyncLease | None:
+    lease = core.lease(plan)
+    attempt = plan.attempt
+    if driver.run(acquiring(lease, attempt.retries, attempt.pause, monotonic)):
+        return SyncLease(driver, lease)
+    return None
+
+
+def _check_body(kind: str, fn: Callable[..., object]) -> bool:
+    _check_colour(kind, fn)
+    return takes_argument(kind, "fn", fn)
+
+
+def _check_colour(kind: str, fn: object) -> None:
+    refuse_generators(kind, "fn", fn)
+    if inspect.iscoroutinefunction(unwrapped(fn)):
+        raise ValidationError(
+            f"{kind} fn must be a plain function with a blocking client, "
+            f"received the coroutine function {getattr(fn, '__qualname__', fn)}"
+        )
+
+
+def _plain(kind: str, result: R) -> R:
+    """Refuse a coroutine: nobody would await it while the slot is held."""
+    if inspect.iscoroutine(result):
+        result.close()
+        raise ValidationError(
+            f"{kind} fn must return a plain value with a blocking client, received a coroutine"
+        )
+    return result

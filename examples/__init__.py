@@ -1,0 +1,1 @@
+"""Programs that show benni at work; run them from the root of the repository."""
