@@ -20,7 +20,7 @@ check: $(STAMP)-dev  ## lint, types and the repository's own rules
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/pyright
+	$(BIN)/pyright --pythonpath $(BIN)/python
 	$(BIN)/python -m pytest -q tests/meta
 
 bench: $(STAMP)-bench  ## what the figures in the docs come from

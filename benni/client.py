@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast, overload
-
-from typing_extensions import Self
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar, cast, overload
 
 from benni._core.registry import collect
 from benni._io.drivers import driver_of, pick
@@ -168,13 +166,11 @@ class SyncBenni(Benni):
             BenniError: `embedded://` without the extra.
             ValidationError: as for `Benni`; or a URL of another kind.
         """
-        import redis  # noqa: PLC0415
-
-        collect(schema)
+        collect(schema)  # before a server is started for it
         owned = Owned(url)
-        self = cls(redis.Redis.from_url(owned.url), schema=schema)
+        self = cls(owned.connect("sync"), schema=schema)
         self._owned = owned
-        return cast("Self", self)
+        return self
 
     def __getitem__(self, declared: BindsSync[T]) -> T:
         """Return the primitive of a declaration, typed; it need not be part of the schema."""
@@ -205,13 +201,11 @@ class AsyncBenni(Benni):
     @classmethod
     def from_url(cls, url: str, *, schema: Schema = ()) -> Self:
         """Same as `SyncBenni.from_url`. It does not wait, but for an embedded server's start."""
-        import redis.asyncio  # noqa: PLC0415
-
-        collect(schema)
+        collect(schema)  # before a server is started for it
         owned = Owned(url)
-        self = cls(redis.asyncio.Redis.from_url(owned.url), schema=schema)
+        self = cls(owned.connect("async"), schema=schema)
         self._owned = owned
-        return cast("Self", self)
+        return self
 
     def __getitem__(self, declared: BindsAsync[T]) -> T:
         """Same as `SyncBenni`'s."""

@@ -32,8 +32,8 @@ def takes_argument(kind: str, option: str, fn: Callable[..., object]) -> bool:
 
 def _required(fn: Callable[..., object]) -> tuple[int, bool]:
     """Count the required positional parameters; say if a required keyword is among the rest."""
-    bound = 1 if type(fn) is MethodType else 0
-    function = fn.__func__ if type(fn) is MethodType else fn
+    bound = int(isinstance(fn, MethodType))
+    function = fn.__func__ if isinstance(fn, MethodType) else fn
     if type(function) is FunctionType and not hasattr(function, "__wrapped__"):
         # Without the cost of a Signature: 0.2 µs in place of 10.
         code = function.__code__

@@ -31,7 +31,7 @@ class Declaration(pydantic.BaseModel):
         first = error.errors()[0]
         option = ".".join(map(str, first["loc"]))
         if first["type"] == "value_error":
-            return invalid(cls.kind, option, str(first["ctx"]["error"]), first["input"])
+            return invalid(cls.kind, option, str(first.get("ctx", {})["error"]), first["input"])
         if first["type"] == "missing":
             return TypeError(f"{cls.kind} is missing the option {option!r}")
         return TypeError(f"{cls.kind} got an unexpected option {option!r}")

@@ -13,16 +13,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
 
 from benni._core.effects import GiveBack, Sleep
 from benni.errors import ReplyError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from contextlib import AbstractContextManager
 
-    from benni._core.effects import Call, Reply, Steps
+    from benni._core.effects import Reply, Steps
     from benni._core.leased import LeasedCore
+    from benni._core.options import Attempt
     from benni._core.scripts import Script
     from benni.errors import LeaseLostError
 
@@ -104,13 +106,14 @@ class Lease:
 
     def apply(self, event: Event, why: str = "") -> bool:
         """Take the step that `event` asks for, if there is one; say whether there was."""
-        after = TRANSITIONS.get((self.state, event))
-        if after is None:
-            return False
-        if after is State.LOST:
-            self.loss = self.kind.lost(self.key, why)
-        self.state = after
-        return True
+        with self.kind.guard.lock:
+            after = TRANSITIONS.get((self.state, event))
+            if after is None:
+                return False
+            if after is State.LOST:
+                self.loss = self.kind.lost(self.key, why)
+            self.state = after
+            return True
 
     def granted(self, sent: float, reply: Reply) -> None:
         """Count the lease from `sent`, when the acquire that was granted went out."""
@@ -134,6 +137,18 @@ class Lease:
         )
 
 
+class Guard(Protocol):
+    """Holds the lock that makes a step of a lease one step for every thread.
+
+    Looked up each time, since the child of a fork needs a new one.
+    """
+
+    @property
+    def lock(self) -> AbstractContextManager[object]:
+        """The lock, which its owner can take again."""
+        ...
+
+
 def flag(script: Script, reply: Reply | None) -> bool:
     """Read a reply that is 1 or 0."""
     if reply is None or type(reply.value) is not int or reply.value not in (0, 1):
@@ -141,17 +156,17 @@ def flag(script: Script, reply: Reply | None) -> bool:
     return reply.value == 1
 
 
-def acquiring(lease: Lease, retries: int, pause: float, clock: Clock) -> Steps[bool]:
-    """Try to take `lease`, `retries` times more if there is no room, `pause` seconds apart.
+def acquiring(lease: Lease, attempt: Attempt, clock: Clock) -> Steps[bool]:
+    """Try to take `lease`, as often as `attempt` has it while there is no room.
 
     Every try carries the same token, so a command that is sent again cannot take a second slot.
     """
     call = lease.kind.acquire(lease)
     undo = GiveBack(lease.kind.release(lease, remember=True), lease.duration)
     try:
-        for attempt in range(retries + 1):
-            if attempt:
-                yield Sleep(pause)
+        for n in range(attempt.retries + 1):
+            if n:
+                yield Sleep(attempt.pause)
             sent = clock()
             reply = yield call
             if flag(call.script, reply):
@@ -199,9 +214,7 @@ def releasing(lease: Lease, clock: Clock, *, brief: bool = False) -> Steps[bool]
     except BaseException:
         lease.in_doubt = True
         lease.apply(Event.SILENCE)
-        yield GiveBack(
-            lease.kind.release(lease, remember=True), max(0.0, lease.deadline - clock())
-        )
+        yield GiveBack(lease.kind.release(lease, remember=True), max(0.0, lease.deadline - clock()))
         raise
     assert reply is not None  # noqa: S101
     if freed or ((again or reply.resent) and clock() < lease.deadline):

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from benni._core.keys import key_of
-from benni._core.lease import Lease
+from benni._core.lease import Guard, Lease
 from benni._core.options import Attempt, Watch, read_attempt, read_watch
 from benni._core.rules import ID
 
@@ -40,7 +40,10 @@ class LeasedCore(ABC):
     name: str
     """The kind, as messages name it."""
 
-    def __init__(self, prefix: str, limit: int, lease_ms: int, tokens: Tokens) -> None:
+    def __init__(
+        self, prefix: str, limit: int, lease_ms: int, tokens: Tokens, guard: Guard
+    ) -> None:
+        self.guard = guard
         self.prefix = prefix
         self.limit = limit
         self.lease_ms = lease_ms
@@ -64,9 +67,7 @@ class LeasedCore(ABC):
 
     def lease(self, plan: Plan) -> Lease:
         """Make the lease that is to be acquired, under a token of its own."""
-        return Lease(
-            self, plan.key, self._tokens(), plan.attempt.permits, plan.attempt.lease_ms
-        )
+        return Lease(self, plan.key, self._tokens(), plan.attempt.permits, plan.attempt.lease_ms)
 
     @abstractmethod
     def acquire(self, lease: Lease) -> Call:

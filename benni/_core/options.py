@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final, Literal, NamedTuple, TypeAlias
-
-from typing_extensions import TypedDict
+from typing import Final, Literal, NamedTuple, TypeAlias, TypedDict
 
 from benni._core.rules import CALLABLE, DURATION, NOT_NEGATIVE, invalid, is_integer, within
 
@@ -85,9 +83,7 @@ def read_watch(kind: str, lease_ms: int, options: RunOptions, *, can_cancel: boo
         raise invalid(kind, "on_lost", '"signal" or "cancel"', on_lost)
     if on_lost == "cancel" and not can_cancel:
         raise invalid(kind, "on_lost", '"signal" with a blocking client', on_lost)
-    return Watch(
-        _heartbeat_seconds(kind, lease_ms, heartbeat), on_renew_error, on_lost == "cancel"
-    )
+    return Watch(_heartbeat_seconds(kind, lease_ms, heartbeat), on_renew_error, on_lost == "cancel")
 
 
 def _heartbeat_seconds(kind: str, lease_ms: int, heartbeat_ms: object) -> float | None:
@@ -98,9 +94,7 @@ def _heartbeat_seconds(kind: str, lease_ms: int, heartbeat_ms: object) -> float 
     if not is_integer(heartbeat_ms) or heartbeat_ms < 1:
         raise invalid(kind, "heartbeat_ms", "a positive integer or False", heartbeat_ms)
     if heartbeat_ms * 2 > lease_ms:
-        raise invalid(
-            kind, "heartbeat_ms", f"at most half of lease_ms ({lease_ms})", heartbeat_ms
-        )
+        raise invalid(kind, "heartbeat_ms", f"at most half of lease_ms ({lease_ms})", heartbeat_ms)
     return heartbeat_ms / 1000
 
 

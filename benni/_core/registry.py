@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import ModuleType
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from benni._core.declaration import Declaration
 from benni.errors import ValidationError
@@ -43,7 +43,7 @@ def collect(schema: object) -> dict[str, Declaration]:
 def _walk(schema: object, at: str) -> Iterator[tuple[str, str, Declaration]]:
     """Yield each public declaration with its place, for messages, and its name."""
     if isinstance(schema, (list, tuple)):
-        for n, part in enumerate(schema):
+        for n, part in enumerate(cast("Sequence[object]", schema)):
             yield from _walk(part, f"{at}[{n}]")
         return
     for name, value in _names(schema, at).items():
@@ -51,11 +51,11 @@ def _walk(schema: object, at: str) -> Iterator[tuple[str, str, Declaration]]:
             yield f"{_title(schema, at)}.{name}", name, value
 
 
-def _names(schema: object, at: str) -> Mapping[str, object]:
+def _names(schema: object, at: str) -> Mapping[Any, object]:
     if isinstance(schema, ModuleType):
         return vars(schema)
     if isinstance(schema, Mapping):
-        return schema
+        return cast("Mapping[Any, object]", schema)
     if isinstance(schema, type):
         return {name: v for cls in reversed(schema.__mro__) for name, v in vars(cls).items()}
     raise ValidationError(

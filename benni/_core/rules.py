@@ -6,17 +6,17 @@ annotation as well, so declarations and single calls share it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
-
-from typing_extensions import TypeIs
 
 from benni.errors import ValidationError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pydantic import GetCoreSchemaHandler
     from pydantic_core import CoreSchema
+    from typing_extensions import TypeIs
 
 MAX_MS: Final = 10**12
 """Some 31 years: with this added, a time in milliseconds is still exact on the server."""

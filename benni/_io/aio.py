@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import weakref
+from inspect import GEN_CLOSED, getgeneratorstate
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 from benni._core.effects import Call, GiveBack, Reply, Sleep
@@ -13,6 +15,9 @@ from benni._io.links import AsyncLinks
 from benni._io.tally import Tally
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from concurrent.futures import Future
+
     from benni._core.effects import Effect, Steps
 
 T = TypeVar("T")
@@ -51,7 +56,7 @@ class AsyncDriver:
             except StopIteration as stop:
                 return cast("T", stop.value)
             except BaseException as error:
-                if steps.gi_frame is None:
+                if getgeneratorstate(steps) == GEN_CLOSED:
                     raise
                 tally.answered += is_answer(error)
                 trouble = error
@@ -114,17 +119,27 @@ class AsyncDriver:
         self._loop = weakref.ref(loop)
 
 
-async def _wait(done: Any, seconds: float) -> None:
-    """Wait for an event of the keeper's thread, `seconds` at the most."""
+async def _wait(done: Future[None], seconds: float) -> None:
+    """Wait for the keeper's thread, `seconds` at the most."""
     loop = asyncio.get_running_loop()
-    reached = loop.create_future()
+    reached = asyncio.Event()
+    done.add_done_callback(lambda _: call_in(loop, reached.set))
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await reached.wait()
 
-    def tell() -> None:
-        if not reached.done():
-            reached.set_result(None)
 
-    done.add_callback(lambda: loop.call_soon_threadsafe(tell))
-    await asyncio.wait([reached], timeout=seconds)
+def call_in(loop: asyncio.AbstractEventLoop, call: Callable[[], object]) -> None:
+    """Call in the thread of `loop`: now if this is it, soon if not, never if it is closed."""
+    try:
+        here = asyncio.get_running_loop() is loop
+    except RuntimeError:
+        here = False
+    if here:
+        call()
+        return
+    with contextlib.suppress(RuntimeError):
+        loop.call_soon_threadsafe(call)
 
 
 async def _exchange(

@@ -1,10 +1,10 @@
-"""From a client to the driver of its colour: one for each client, however many primitives use it."""
+"""From a client to its driver: one for each client, however many primitives use it."""
 
 from __future__ import annotations
 
 import os
 import weakref
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, Union
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 from benni._io.clients import colour_of
 
@@ -18,12 +18,10 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-SyncClient: TypeAlias = "Union[redis.Redis, redis.RedisCluster, SyncBenni]"
-AsyncClient: TypeAlias = "Union[redis.asyncio.Redis, redis.asyncio.RedisCluster, AsyncBenni]"
+SyncClient: TypeAlias = "redis.Redis | redis.RedisCluster | SyncBenni"
+AsyncClient: TypeAlias = "redis.asyncio.Redis | redis.asyncio.RedisCluster | AsyncBenni"
 
-_drivers: weakref.WeakValueDictionary[int, SyncDriver | AsyncDriver] = (
-    weakref.WeakValueDictionary()
-)
+_drivers: weakref.WeakValueDictionary[int, SyncDriver | AsyncDriver] = weakref.WeakValueDictionary()
 """By the client's identity, which is its own for as long as the driver is alive and holds it."""
 
 
@@ -31,7 +29,7 @@ def driver_of(client: Any) -> SyncDriver | AsyncDriver:
     """Return the driver of a client, or of a Benni handle. `TypeError` for anything else."""
     bound = getattr(client, "_benni_driver", None)
     if bound is not None:
-        return bound
+        return cast("SyncDriver | AsyncDriver", bound)
     driver = _drivers.get(id(client))
     if driver is None:
         driver = _drivers[id(client)] = _make(client)
@@ -40,10 +38,10 @@ def driver_of(client: Any) -> SyncDriver | AsyncDriver:
 
 def _make(client: Any) -> SyncDriver | AsyncDriver:
     if colour_of(client) == "async":
-        from benni._io.aio import AsyncDriver
+        from benni._io.aio import AsyncDriver  # noqa: PLC0415
 
         return AsyncDriver(client)
-    from benni._io.sync import SyncDriver
+    from benni._io.sync import SyncDriver  # noqa: PLC0415
 
     return SyncDriver(client)
 

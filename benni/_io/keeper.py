@@ -39,7 +39,7 @@ COMPACT: Final = 64
 
 
 class Kept(Protocol):
-    """A handle, as the keeper sees it."""
+    """A body whose lease is renewed, as the keeper sees it."""
 
     lease: Lease
 
@@ -47,23 +47,23 @@ class Kept(Protocol):
         """Whether its body can still come to an end by itself."""
         ...
 
-    def renewal_failed(self, error: BaseException) -> None:
+    def renewal_failed(self, error: Exception) -> None:
         """Take note of a round trip that failed."""
         ...
 
-    def announce(self) -> None:
-        """Tell whoever listens that `lease.loss` is set."""
+    def lost(self) -> None:
+        """Take note that `lease.loss` is set."""
         ...
 
 
 class Watch:
     """One lease that is renewed until `Keeper.forget`."""
 
-    __slots__ = ("due", "handle", "heartbeat", "lease", "live")
+    __slots__ = ("due", "heartbeat", "kept", "lease", "live")
 
-    def __init__(self, handle: Kept, heartbeat: float) -> None:
-        self.handle = weakref.ref(handle)
-        self.lease = handle.lease
+    def __init__(self, kept: Kept, heartbeat: float) -> None:
+        self.kept = weakref.ref(kept)
+        self.lease = kept.lease
         self.heartbeat = heartbeat
         self.due = min(monotonic() + heartbeat, self.lease.deadline)
         self.live = True
@@ -114,9 +114,9 @@ class Keeper:
         self._links.abandon()
         self._reset()
 
-    def watch(self, handle: Kept, heartbeat: float) -> Watch:
-        """Renew the lease of `handle` every `heartbeat` seconds from now on."""
-        watch = Watch(handle, heartbeat)
+    def watch(self, kept: Kept, heartbeat: float) -> Watch:
+        """Renew the lease of `kept` every `heartbeat` seconds from now on."""
+        watch = Watch(kept, heartbeat)
         with self._changed:
             duration = watch.lease.duration
             self._shortest[duration] = self._shortest.get(duration, 0) + 1
@@ -230,15 +230,14 @@ class Keeper:
     def _is_worth(self, task: Watch | Return, now: float) -> bool:
         if isinstance(task, Return):
             return True
-        handle = task.handle()
-        if handle is None or not handle.can_end():
+        kept = task.kept()
+        if kept is None or not kept.can_end():
             self._end(task)
             return False
-        with process.lock:
-            lost = task.lease.lapsed(now)
+        lost = task.lease.lapsed(now)
         if lost:
             self._end(task)
-            handle.announce()
+            kept.lost()
         return not lost
 
     def _patience(self, tasks: list[Watch | Return], now: float) -> float:
@@ -249,8 +248,8 @@ class Keeper:
         return max(0.001, min([PATIENCE, shortest / 3, *left]))
 
     def _renewed(self, watch: Watch, sent: float, outcome: Outcome) -> None:
-        handle = watch.handle()
-        if handle is None or not watch.live:
+        kept = watch.kept()
+        if kept is None or not watch.live:
             self._end(watch)
             return
         error = outcome if isinstance(outcome, Exception) else None
@@ -261,15 +260,14 @@ class Keeper:
             except Exception as unexpected:  # noqa: BLE001
                 error = unexpected
             else:
-                with process.lock:
-                    lost = watch.lease.renewed(sent, held)
+                lost = watch.lease.renewed(sent, held)
         if lost:
             self._end(watch)
-            handle.announce()
+            kept.lost()
             return
         if error is not None:
             log.debug("could not renew %s: %r", watch.lease.key, error)
-            handle.renewal_failed(error)
+            kept.renewal_failed(error)
         self._again(watch, min(max(watch.due + watch.heartbeat, monotonic()), watch.lease.deadline))
 
     def _returned(self, task: Return, outcome: Outcome) -> None:

@@ -165,8 +165,8 @@ class BlockingLinks(Links):
     def _limit(self, connection: Any, end: float) -> None:
         seconds = max(0.001, end - monotonic())
         connection.socket_timeout = connection.socket_connect_timeout = seconds
-        sock = getattr(connection, "_sock", None)
-        if hasattr(sock, "settimeout"):
+        sock: Any = getattr(connection, "_sock", None)
+        if sock is not None and hasattr(sock, "settimeout"):  # a fake server has no real one
             sock.settimeout(seconds)
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from benni._core.rules import invalid
 from benni._io.process import process
 from benni.errors import BenniError
+
+if TYPE_CHECKING:
+    from benni._io.clients import Colour
 
 SCHEMES = ("redis://", "rediss://", "unix://")
 
@@ -25,6 +28,13 @@ class Owned:
         else:
             kinds = ", ".join((*SCHEMES, "embedded://"))
             raise invalid("client", "url", f"a string that starts with {kinds}", url)
+
+    def connect(self, colour: Colour) -> Any:
+        """Make a client of `colour`; it connects when it is first used."""
+        import redis.asyncio  # noqa: PLC0415
+
+        module: Any = redis if colour == "sync" else redis.asyncio
+        return module.Redis.from_url(self.url)
 
     def close(self) -> None:
         """End the server. The child of a fork leaves its parent's alone."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 import weakref
+from concurrent.futures import wait
+from inspect import GEN_CLOSED, getgeneratorstate
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 from benni._core.effects import Call, GiveBack, Reply, Sleep
@@ -54,7 +56,7 @@ class SyncDriver:
             except StopIteration as stop:
                 return cast("T", stop.value)
             except BaseException as error:
-                if steps.gi_frame is None:
+                if getgeneratorstate(steps) == GEN_CLOSED:
                     raise
                 tally.answered += is_answer(error)
                 trouble = error
@@ -71,7 +73,7 @@ class SyncDriver:
         elif type(effect) is GiveBack and (tally.in_doubt or not effect.in_doubt):
             done = self.keeper.give_back(effect.call, effect.within)
             if effect.wait:
-                done.wait(effect.wait)
+                wait([done], effect.wait)
         return None
 
     def _call(self, call: Call, tally: Tally) -> Reply:

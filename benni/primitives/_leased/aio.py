@@ -4,55 +4,64 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Awaitable, Callable
 from functools import wraps
-from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar, cast, overload
-
-from typing_extensions import Self, Unpack
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Generic,
+    Literal,
+    ParamSpec,
+    Self,
+    TypeVar,
+    Unpack,
+    cast,
+    overload,
+)
 
 from benni._core.body import refuse_generators, takes_argument
 from benni._core.lease import acquiring, extending, finishing, releasing
+from benni._core.leased import LeasedCore
 from benni._core.options import AcquireOptions, RunOptions, refuse_unknown
-from benni._core.rules import DURATION
-from benni._io.process import monotonic
+from benni._io.process import monotonic, process
 from benni.primitives._leased.handle import Handle
-from benni.primitives._leased.signal import AsyncSignal, call_in
-from benni.primitives._leased.verdict import passed_over, settle
+from benni.primitives._leased.signal import AsyncSignal, announce
+from benni.primitives._leased.upkeep import AsyncUpkeep
+from benni.primitives._leased.verdict import settle
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
     from types import TracebackType
 
     from benni._core.lease import Lease
-    from benni._core.leased import LeasedCore, Plan
+    from benni._core.leased import Plan
     from benni._io.aio import AsyncDriver
 
 P = ParamSpec("P")
 R = TypeVar("R")
+C = TypeVar("C", bound=LeasedCore)
 
 
 class AsyncLease(Handle):
     """Same as `SyncLease`, but awaited."""
 
     def __init__(self, driver: AsyncDriver, lease: Lease) -> None:
-        super().__init__(driver, lease)
+        super().__init__(lease)
         self._driver = driver
-        self._loop = asyncio.get_running_loop()
-        self.signal = AsyncSignal(lease, self._loop)
+        self.signal = AsyncSignal(lease, asyncio.get_running_loop())
         """Aborts when the loss of the lease is known."""
 
     async def release(self) -> bool:
         """Same as `SyncLease.release`, but awaited. A cancellation does not stop the release."""
-        return self._is_ours() and await self._driver.run(releasing(self.lease, monotonic))
+        return self._is_ours() and await self._driver.run(releasing(self._lease, monotonic))
 
     async def extend(self, lease_ms: int | None = None) -> bool:
         """Same as `SyncLease.extend`, but awaited."""
-        if lease_ms is not None:
-            DURATION.check(self.lease.kind.name, "lease_ms", lease_ms)
+        self._check_length(lease_ms)
         if not self._is_ours():
             return False
-        held = await self._driver.run(extending(self.lease, lease_ms, monotonic))
-        if self.lease.loss is not None:
-            self.announce()
+        held = await self._driver.run(extending(self._lease, lease_ms, monotonic))
+        if self.signal.aborted:
+            announce(self.signal)
         return held
 
     async def __aenter__(self) -> Self:
@@ -60,19 +69,6 @@ class AsyncLease(Handle):
 
     async def __aexit__(self, *exc: object) -> None:
         await self.release()
-
-    def can_end(self) -> bool:
-        """Whether the body can come to an end: not if its event loop is closed."""
-        return not self._loop.is_closed()
-
-    def renewal_failed(self, error: BaseException) -> None:
-        """For the keeper: a round trip failed."""
-        if self._on_renew_error is not None:
-            call_in(self._loop, lambda: self._tell_error(error))
-
-    def announce(self) -> None:
-        """For the keeper: the loss is known."""
-        self.signal.announce()
 
 
 class _Canceller:
@@ -82,23 +78,22 @@ class _Canceller:
     longer counted.
     """
 
-    def __init__(self, held: AsyncLease) -> None:
-        self._held = held
+    def __init__(self, signal: AsyncSignal) -> None:
         self._task = cast("asyncio.Task[Any]", asyncio.current_task())
         self._before = self._task.cancelling()
-        self._cancelled = False
-        self._remove = held.signal.add_listener(self._cancel)
+        self._state: Literal["waiting", "cancelled", "stopped"] = "waiting"
+        self._remove = signal.add_listener(self._cancel)
 
     def _cancel(self) -> None:
-        if not self._cancelled and self._held.lease.watched:
-            self._cancelled = True
+        if self._state == "waiting":
+            self._state = "cancelled"
             self._task.cancel()
 
     def stop(self, error: BaseException | None) -> bool:
         """Stop; say whether `error` is the cancellation from here, and no other."""
         self._remove()
-        if not self._cancelled:
-            self._cancelled = True
+        before, self._state = self._state, "stopped"
+        if before != "cancelled":
             return False
         alone = self._task.uncancel() <= self._before
         return alone and isinstance(error, asyncio.CancelledError)
@@ -111,24 +106,35 @@ class AsyncHold:
         self._driver = driver
         self._core = core
         self._plan = plan
-        self._held: AsyncLease | None = None
-        self._canceller: _Canceller | None = None
+        self._lease: Lease | None = None
 
     async def __aenter__(self) -> AsyncLease:
-        if self._held is not None:
+        if self._lease is not None:
             raise RuntimeError("this hold is in use; call hold() once for each block")
-        held = await _acquire(self._driver, self._core, self._plan)
-        if held is None:
+        lease = await _acquire(self._driver, self._core, self._plan)
+        if lease is None:
             raise self._core.not_acquired(self._plan.key)
+        held = AsyncLease(self._driver, lease)
         try:
-            held._begin(self._plan.watch)  # noqa: SLF001
+            self._start(held, lease)
         except BaseException:
             await held.release()
             raise
-        if self._plan.watch.cancel:
-            self._canceller = _Canceller(held)
-        self._held = held
+        self._lease = lease
         return held
+
+    def _start(self, held: AsyncLease, lease: Lease) -> None:
+        self._generation = process.generation
+        self._signal = held.signal
+        self._upkeep = None
+        watch = self._plan.watch
+        if watch.heartbeat is not None:
+            loop = asyncio.get_running_loop()
+            keeper = self._driver.keeper
+            upkeep = AsyncUpkeep(keeper, lease, held.signal, watch.on_renew_error, loop)
+            self._upkeep = held._upkeep = upkeep
+            upkeep.start(watch.heartbeat)
+        self._canceller = _Canceller(held.signal) if watch.cancel else None
 
     async def __aexit__(
         self,
@@ -136,40 +142,38 @@ class AsyncHold:
         exc: BaseException | None,
         traceback: TracebackType | None,
     ) -> Literal[False]:
-        held, self._held = self._held, None
-        assert held is not None  # noqa: S101
-        if passed_over(held, exc):
-            return False
-        held.lease.lapsed(monotonic())
-        held._end()  # noqa: SLF001
-        canceller, self._canceller = self._canceller, None
-        ours = canceller is not None and canceller.stop(exc)
+        lease, self._lease = self._lease, None
+        if lease is None or self._generation != process.generation:
+            return False  # the child of a fork leaves a block that its parent has entered
+        lease.lapsed(monotonic())
+        if self._upkeep is not None:
+            self._upkeep.stop()
+        ours = self._canceller is not None and self._canceller.stop(exc)
         trouble: Exception | None = None
         try:
-            await self._driver.run(finishing(held.lease, monotonic))
+            await self._driver.run(finishing(lease, monotonic))
         except Exception as error:  # noqa: BLE001
             trouble = error
-        if held.lease.loss is not None:
-            held.announce()
-        settle(held.lease, None if ours else exc, trouble)
+        if lease.loss is not None:
+            announce(self._signal)
+        settle(lease, None if ours else exc, trouble)
         return False
 
 
-class AsyncLeased:
+class AsyncLeased(Generic[C]):
     """Same as `SyncLeased`, but awaited."""
 
-    _core: LeasedCore
+    _core: C
     _driver: AsyncDriver
 
-    async def acquire(
-        self, id: str | int, **options: Unpack[AcquireOptions]
-    ) -> AsyncLease | None:
+    async def acquire(self, id: str | int, **options: Unpack[AcquireOptions]) -> AsyncLease | None:
         """Same as `SyncLeased.acquire`, but awaited.
 
         When it is cancelled, a slot that it may have taken is given back.
         """
         refuse_unknown("acquire", options, AcquireOptions)
-        return await _acquire(self._driver, self._core, self._core.plan(id, options))
+        lease = await _acquire(self._driver, self._core, self._core.plan(id, options))
+        return None if lease is None else AsyncLease(self._driver, lease)
 
     @overload
     async def run(
@@ -187,9 +191,7 @@ class AsyncLeased:
         self, id: str | int, fn: Callable[[AsyncLease], R], **options: Unpack[RunOptions]
     ) -> R: ...
     @overload
-    async def run(
-        self, id: str | int, fn: Callable[[], R], **options: Unpack[RunOptions]
-    ) -> R: ...
+    async def run(self, id: str | int, fn: Callable[[], R], **options: Unpack[RunOptions]) -> R: ...
     async def run(
         self, id: str | int, fn: Callable[..., Any], **options: Unpack[RunOptions]
     ) -> Any:
@@ -233,9 +235,6 @@ class AsyncLeased:
         return decorate
 
 
-async def _acquire(driver: AsyncDriver, core: LeasedCore, plan: Plan) -> AsyncLease | None:
+async def _acquire(driver: AsyncDriver, core: LeasedCore, plan: Plan) -> Lease | None:
     lease = core.lease(plan)
-    attempt = plan.attempt
-    if await driver.run(acquiring(lease, attempt.retries, attempt.pause, monotonic)):
-        return AsyncLease(driver, lease)
-    return None
+    return lease if await driver.run(acquiring(lease, plan.attempt, monotonic)) else None

@@ -6,13 +6,15 @@ import asyncio
 import contextlib
 import logging
 import threading
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from benni._core.body import takes_argument
+from benni._io.aio import call_in
 from benni._io.process import process
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from benni._core.lease import Lease
     from benni.errors import LeaseLostError
 
@@ -69,21 +71,26 @@ class Signal:
         """Have `tell` called once, in whatever thread finds out."""
         ticket = object()
         with process.lock:
-            if not self.aborted:
+            late = self.aborted
+            if not late:
                 self._listeners[ticket] = tell
-                return lambda: self._listeners.pop(ticket, None) and None
-        tell()
-        return lambda: None
+        if late:
+            tell()
+        return lambda: self._unsubscribe(ticket)
+
+    def _unsubscribe(self, ticket: object) -> None:
+        self._listeners.pop(ticket, None)
 
     def _deliver(self, call: Callable[[], object]) -> None:
         call()
 
-    def announce(self) -> None:
-        """Tell every listener. For the owner of the lease."""
-        with process.lock:
-            listeners, self._listeners = list(self._listeners.values()), {}
-        for tell in listeners:
-            tell()
+
+def announce(signal: Signal) -> None:
+    """Tell every listener that the lease is lost; whoever sees the loss first does."""
+    with process.lock:
+        listeners, signal._listeners = list(signal._listeners.values()), {}
+    for tell in listeners:
+        tell()
 
 
 class SyncSignal(Signal):
@@ -92,11 +99,11 @@ class SyncSignal(Signal):
     def wait(self, timeout: float | None = None) -> bool:
         """Block until the lease is lost, `timeout` seconds at the most; say whether it is."""
         known = threading.Event()
-        remove = self._subscribe(known.set)
+        unsubscribe = self._subscribe(known.set)
         try:
             known.wait(timeout)
         finally:
-            remove()
+            unsubscribe()
         return self.aborted
 
 
@@ -111,30 +118,14 @@ class AsyncSignal(Signal):
         """Wait until the lease is lost, `timeout` seconds at the most; say whether it is."""
         loop = asyncio.get_running_loop()
         known = asyncio.Event()
-        remove = self._subscribe(lambda: call_in(loop, known.set))
+        unsubscribe = self._subscribe(lambda: call_in(loop, known.set))
         try:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(timeout):
                     await known.wait()
         finally:
-            remove()
+            unsubscribe()
         return self.aborted
 
     def _deliver(self, call: Callable[[], object]) -> None:
         call_in(self._loop, call)
-
-
-def call_in(loop: asyncio.AbstractEventLoop, call: Callable[[], object]) -> None:
-    """Call in the thread of `loop`: now if this is it, soon if not, never if it is closed."""
-    if _running() is loop:
-        call()
-        return
-    with contextlib.suppress(RuntimeError):
-        loop.call_soon_threadsafe(call)
-
-
-def _running() -> asyncio.AbstractEventLoop | None:
-    try:
-        return asyncio.get_running_loop()
-    except RuntimeError:
-        return None

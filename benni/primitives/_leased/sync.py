@@ -3,31 +3,40 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
 from functools import wraps
-from typing import TYPE_CHECKING, Literal, ParamSpec, TypeVar, overload
-
-from typing_extensions import Self, Unpack
+from typing import (
+    TYPE_CHECKING,
+    Generic,
+    Literal,
+    ParamSpec,
+    Self,
+    TypeVar,
+    Unpack,
+    overload,
+)
 
 from benni._core.body import refuse_generators, takes_argument, unwrapped
 from benni._core.lease import acquiring, extending, finishing, releasing
+from benni._core.leased import LeasedCore
 from benni._core.options import AcquireOptions, RunOptions, refuse_unknown
-from benni._core.rules import DURATION
-from benni._io.process import monotonic
+from benni._io.process import monotonic, process
 from benni.errors import ValidationError
 from benni.primitives._leased.handle import Handle
-from benni.primitives._leased.signal import SyncSignal
-from benni.primitives._leased.verdict import passed_over, settle
+from benni.primitives._leased.signal import SyncSignal, announce
+from benni.primitives._leased.upkeep import Upkeep
+from benni.primitives._leased.verdict import settle
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import TracebackType
 
-    from benni._core.leased import LeasedCore, Plan
     from benni._core.lease import Lease
+    from benni._core.leased import Plan
     from benni._io.sync import SyncDriver
 
 P = ParamSpec("P")
 R = TypeVar("R")
+C = TypeVar("C", bound=LeasedCore)
 
 
 class SyncLease(Handle):
@@ -37,7 +46,7 @@ class SyncLease(Handle):
     """
 
     def __init__(self, driver: SyncDriver, lease: Lease) -> None:
-        super().__init__(driver, lease)
+        super().__init__(lease)
         self._driver = driver
         self.signal = SyncSignal(lease)
         """Aborts when the loss of the lease is known."""
@@ -49,7 +58,7 @@ class SyncLease(Handle):
         released before. Raises what redis-py raises; the slot is then given back in the
         background, and it is safe to call this again.
         """
-        return self._is_ours() and self._driver.run(releasing(self.lease, monotonic))
+        return self._is_ours() and self._driver.run(releasing(self._lease, monotonic))
 
     def extend(self, lease_ms: int | None = None) -> bool:
         """Hold on for `lease_ms` milliseconds from now (default: as acquired). One round trip.
@@ -57,13 +66,12 @@ class SyncLease(Handle):
         Returns False, and aborts the signal, if the lease is gone; False without a round trip if
         it was lost or released before. Raises what redis-py raises: then nothing is known.
         """
-        if lease_ms is not None:
-            DURATION.check(self.lease.kind.name, "lease_ms", lease_ms)
+        self._check_length(lease_ms)
         if not self._is_ours():
             return False
-        held = self._driver.run(extending(self.lease, lease_ms, monotonic))
-        if self.lease.loss is not None:
-            self.announce()
+        held = self._driver.run(extending(self._lease, lease_ms, monotonic))
+        if self.signal.aborted:
+            announce(self.signal)
         return held
 
     def __enter__(self) -> Self:
@@ -71,18 +79,6 @@ class SyncLease(Handle):
 
     def __exit__(self, *exc: object) -> None:
         self.release()
-
-    def can_end(self) -> bool:
-        """Whether the body can come to an end: a thread always can."""
-        return True
-
-    def renewal_failed(self, error: BaseException) -> None:
-        """For the keeper: a round trip failed."""
-        self._tell_error(error)
-
-    def announce(self) -> None:
-        """For the keeper: the loss is known."""
-        self.signal.announce()
 
 
 class SyncHold:
@@ -92,21 +88,32 @@ class SyncHold:
         self._driver = driver
         self._core = core
         self._plan = plan
-        self._held: SyncLease | None = None
+        self._lease: Lease | None = None
 
     def __enter__(self) -> SyncLease:
-        if self._held is not None:
+        if self._lease is not None:
             raise RuntimeError("this hold is in use; call hold() once for each block")
-        held = _acquire(self._driver, self._core, self._plan)
-        if held is None:
+        lease = _acquire(self._driver, self._core, self._plan)
+        if lease is None:
             raise self._core.not_acquired(self._plan.key)
+        held = SyncLease(self._driver, lease)
         try:
-            held._begin(self._plan.watch)  # noqa: SLF001
+            self._start(held, lease)
         except BaseException:
             held.release()
             raise
-        self._held = held
+        self._lease = lease
         return held
+
+    def _start(self, held: SyncLease, lease: Lease) -> None:
+        self._generation = process.generation
+        self._signal = held.signal
+        self._upkeep = None
+        watch = self._plan.watch
+        if watch.heartbeat is not None:
+            upkeep = Upkeep(self._driver.keeper, lease, held.signal, watch.on_renew_error)
+            self._upkeep = held._upkeep = upkeep
+            upkeep.start(watch.heartbeat)
 
     def __exit__(
         self,
@@ -114,27 +121,27 @@ class SyncHold:
         exc: BaseException | None,
         traceback: TracebackType | None,
     ) -> Literal[False]:
-        held, self._held = self._held, None
-        assert held is not None  # noqa: S101
-        if passed_over(held, exc):
-            return False
+        lease, self._lease = self._lease, None
+        if lease is None or self._generation != process.generation:
+            return False  # the child of a fork leaves a block that its parent has entered
+        lease.lapsed(monotonic())
+        if self._upkeep is not None:
+            self._upkeep.stop()
         trouble: Exception | None = None
         try:
-            held.lease.lapsed(monotonic())
-            held._end()  # noqa: SLF001
-            self._driver.run(finishing(held.lease, monotonic))
+            self._driver.run(finishing(lease, monotonic))
         except Exception as error:  # noqa: BLE001
             trouble = error
-        if held.lease.loss is not None:
-            held.announce()
-        settle(held.lease, exc, trouble)
+        if lease.loss is not None:
+            announce(self._signal)
+        settle(lease, exc, trouble)
         return False
 
 
-class SyncLeased:
+class SyncLeased(Generic[C]):
     """The four ways to take a lease, for any primitive that hands them out."""
 
-    _core: LeasedCore
+    _core: C
     _driver: SyncDriver
 
     def acquire(self, id: str | int, **options: Unpack[AcquireOptions]) -> SyncLease | None:
@@ -145,7 +152,8 @@ class SyncLeased:
         and what redis-py raises; a slot that such a command may have taken is given back.
         """
         refuse_unknown("acquire", options, AcquireOptions)
-        return _acquire(self._driver, self._core, self._core.plan(id, options))
+        lease = _acquire(self._driver, self._core, self._core.plan(id, options))
+        return None if lease is None else SyncLease(self._driver, lease)
 
     @overload
     def run(
@@ -153,9 +161,7 @@ class SyncLeased:
     ) -> R: ...
     @overload
     def run(self, id: str | int, fn: Callable[[], R], **options: Unpack[RunOptions]) -> R: ...
-    def run(
-        self, id: str | int, fn: Callable[..., R], **options: Unpack[RunOptions]
-    ) -> R:
+    def run(self, id: str | int, fn: Callable[..., R], **options: Unpack[RunOptions]) -> R:
         """Run `fn` while holding a slot of `id`, and return what it returned.
 
         `fn` is given the handle if it has one required parameter. The lease is renewed every
@@ -203,12 +209,9 @@ class SyncLeased:
         return decorate
 
 
-def _acquire(driver: SyncDriver, core: LeasedCore, plan: Plan) -> SyncLease | None:
+def _acquire(driver: SyncDriver, core: LeasedCore, plan: Plan) -> Lease | None:
     lease = core.lease(plan)
-    attempt = plan.attempt
-    if driver.run(acquiring(lease, attempt.retries, attempt.pause, monotonic)):
-        return SyncLease(driver, lease)
-    return None
+    return lease if driver.run(acquiring(lease, plan.attempt, monotonic)) else None
 
 
 def _check_body(kind: str, fn: Callable[..., object]) -> bool:

@@ -7,14 +7,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from benni._core.lease import Lease
-    from benni.primitives._leased.handle import Handle
 
 log = logging.getLogger("benni")
-
-
-def passed_over(held: Handle, _error: BaseException | None) -> bool:
-    """Whether this is the child of a fork, which leaves the block that its parent entered."""
-    return not held._is_ours()  # noqa: SLF001
 
 
 def settle(lease: Lease, error: BaseException | None, trouble: Exception | None) -> None:

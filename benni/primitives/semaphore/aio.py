@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from benni.primitives._leased.aio import AsyncLeased
 from benni.primitives.semaphore.base import Semaphore
-from benni.primitives.semaphore.core import read_count
+from benni.primitives.semaphore.core import SemaphoreCore, read_count
 
 if TYPE_CHECKING:
     from benni._io.aio import AsyncDriver
 
 
-class AsyncSemaphore(AsyncLeased, Semaphore):
+class AsyncSemaphore(AsyncLeased[SemaphoreCore], Semaphore):
     """A `Semaphore` whose methods are awaited."""
 
     _driver: AsyncDriver

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, overload
 
 from benni._io.drivers import driver_of, new_token, pick
+from benni._io.process import process
 from benni.primitives.semaphore.core import SemaphoreCore
 from benni.primitives.semaphore.schema import SemaphoreSchema
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
+    from typing import Self
 
     from benni._io.aio import AsyncDriver
     from benni._io.drivers import AsyncClient, SyncClient
@@ -61,7 +62,9 @@ class Semaphore:
     def bound(cls, declared: SemaphoreSchema, driver: SyncDriver | AsyncDriver) -> Self:
         """Make one of a declaration; what a Benni handle does."""
         self = object.__new__(cls)
-        self._core = SemaphoreCore(declared.prefix, declared.limit, declared.lease_ms, new_token)
+        self._core = SemaphoreCore(
+            declared.prefix, declared.limit, declared.lease_ms, new_token, process
+        )
         self._driver = driver
         return self
 
@@ -86,4 +89,6 @@ class Semaphore:
 
     def __repr__(self) -> str:
         core = self._core
-        return f"<{type(self).__name__} {core.prefix!r} limit={core.limit} lease_ms={core.lease_ms}>"
+        return (
+            f"<{type(self).__name__} {core.prefix!r} limit={core.limit} lease_ms={core.lease_ms}>"
+        )

@@ -34,9 +34,7 @@ class SemaphoreCore(LeasedCore):
 
     def release(self, lease: Lease, *, remember: bool) -> Call:
         """Remove the members."""
-        return RELEASE.call(
-            _keys(lease.key), (VOID_MS if remember else 0, *_members(lease))
-        )
+        return RELEASE.call(_keys(lease.key), (VOID_MS if remember else 0, *_members(lease)))
 
     def count(self, id: str | int) -> Call:
         """Count the members that have not expired."""

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from benni.primitives._leased.sync import SyncLeased
 from benni.primitives.semaphore.base import Semaphore
-from benni.primitives.semaphore.core import read_count
+from benni.primitives.semaphore.core import SemaphoreCore, read_count
 
 if TYPE_CHECKING:
     from benni._io.sync import SyncDriver
 
 
-class SyncSemaphore(SyncLeased, Semaphore):
+class SyncSemaphore(SyncLeased[SemaphoreCore], Semaphore):
     """A `Semaphore` whose methods block."""
 
     _driver: SyncDriver
