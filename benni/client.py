@@ -14,8 +14,7 @@ from benni.errors import BenniError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from benni._core.declaration import Declaration
-    from benni._core.registry import Schema
+    from benni._core.registry import Declared, Schema
     from benni._io.aio import AsyncDriver
     from benni._io.drivers import AsyncClient, SyncClient
     from benni._io.sync import SyncDriver
@@ -48,7 +47,7 @@ class Query:
 
     __slots__ = ("_bind", "_declared")
 
-    def __init__(self, declared: Mapping[str, Declaration], bind: Any) -> None:
+    def __init__(self, declared: Mapping[str, Declared], bind: Any) -> None:
         self._declared = declared
         self._bind = bind
 

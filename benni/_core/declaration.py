@@ -6,19 +6,17 @@ from typing import Any, ClassVar
 
 import pydantic
 
+from benni._core.registry import Declared
 from benni._core.rules import invalid
 
 
-class Declaration(pydantic.BaseModel):
+class Declaration(pydantic.BaseModel, Declared):
     """A primitive that is declared and not yet bound to a client."""
 
     model_config = pydantic.ConfigDict(frozen=True, extra="forbid")
 
     kind: ClassVar[str]
-    """The kind, as messages name it."""
-
     prefix: str
-    """The namespace of its keys, which no other declaration of a schema may share."""
 
     def __init__(self, **options: Any) -> None:
         try:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, cast
 
-from benni._core.declaration import Declaration
 from benni.errors import ValidationError
 
 if TYPE_CHECKING:
@@ -15,15 +14,29 @@ if TYPE_CHECKING:
 Schema: TypeAlias = "ModuleType | Mapping[str, object] | type | Sequence[Schema]"
 
 
-def collect(schema: object) -> dict[str, Declaration]:
+class Declared:
+    """What marks a value as a declaration.
+
+    The model itself is in another module, because pydantic's models take longer to import than
+    all of this library.
+    """
+
+    kind: ClassVar[str]
+    """The kind, as messages name it."""
+
+    prefix: str
+    """The namespace of its keys, which no other declaration of a schema may share."""
+
+
+def collect(schema: object) -> dict[str, Declared]:
     """Return the declarations of a module, mapping or class, or of a list of these, by name.
 
     Raises `ValidationError`, naming both places, where two declarations claim one prefix or one
     name.
     """
-    found: dict[str, Declaration] = {}
+    found: dict[str, Declared] = {}
     places: dict[str, str] = {}
-    owners: dict[str, tuple[Declaration, str]] = {}
+    owners: dict[str, tuple[Declared, str]] = {}
     for place, name, declared in _walk(schema, "schema"):
         if found.get(name, declared) is not declared:
             raise ValidationError(
@@ -40,14 +53,14 @@ def collect(schema: object) -> dict[str, Declaration]:
     return found
 
 
-def _walk(schema: object, at: str) -> Iterator[tuple[str, str, Declaration]]:
+def _walk(schema: object, at: str) -> Iterator[tuple[str, str, Declared]]:
     """Yield each public declaration with its place, for messages, and its name."""
     if isinstance(schema, (list, tuple)):
         for n, part in enumerate(cast("Sequence[object]", schema)):
             yield from _walk(part, f"{at}[{n}]")
         return
     for name, value in _names(schema, at).items():
-        if isinstance(value, Declaration) and isinstance(name, str) and not name.startswith("_"):
+        if isinstance(value, Declared) and isinstance(name, str) and not name.startswith("_"):
             yield f"{_title(schema, at)}.{name}", name, value
 
 

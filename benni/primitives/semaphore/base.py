@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, overload
 from benni._io.drivers import driver_of, new_token, pick
 from benni._io.process import process
 from benni.primitives.semaphore.core import SemaphoreCore
-from benni.primitives.semaphore.schema import SemaphoreSchema
 
 if TYPE_CHECKING:
     from typing import Self
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
     from benni._io.drivers import AsyncClient, SyncClient
     from benni._io.sync import SyncDriver
     from benni.primitives.semaphore.aio import AsyncSemaphore
+    from benni.primitives.semaphore.schema import SemaphoreSchema
     from benni.primitives.semaphore.sync import SyncSemaphore
 
 
@@ -52,6 +52,7 @@ class Semaphore:
     ) -> Any:
         """See the class."""
         from benni.primitives.semaphore.aio import AsyncSemaphore  # noqa: PLC0415
+        from benni.primitives.semaphore.schema import SemaphoreSchema  # noqa: PLC0415
         from benni.primitives.semaphore.sync import SyncSemaphore  # noqa: PLC0415
 
         declared = SemaphoreSchema(prefix=prefix, limit=limit, lease_ms=lease_ms)
