@@ -15,9 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from benni._core.registry import Declared, Schema
-    from benni._io.aio import AsyncDriver
     from benni._io.drivers import AsyncClient, SyncClient
-    from benni._io.sync import SyncDriver
+
+PATIENCE = 2.0
+"""Seconds that closing a handle waits for the keeper's last round trip."""
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
@@ -26,7 +27,7 @@ T_co = TypeVar("T_co", covariant=True)
 class BindsSync(Protocol[T_co]):
     """A declaration, seen from a blocking handle: what it becomes."""
 
-    def bind_sync(self, driver: SyncDriver) -> T_co:
+    def bind_sync(self, client: Any) -> T_co:
         """Make the primitive."""
         ...
 
@@ -34,7 +35,7 @@ class BindsSync(Protocol[T_co]):
 class BindsAsync(Protocol[T_co]):
     """A declaration, seen from an asyncio handle: what it becomes."""
 
-    def bind_async(self, driver: AsyncDriver) -> T_co:
+    def bind_async(self, client: Any) -> T_co:
         """Make the primitive."""
         ...
 
@@ -98,7 +99,7 @@ class Benni:
     query: Query
     """The declared primitives by name."""
 
-    _benni_driver: Any
+    _benni_client: Any
     _bound: dict[int, tuple[object, Any]]
     _owned: Any = None
     _closed = False
@@ -110,9 +111,8 @@ class Benni:
     def __new__(cls, client: Any, *, schema: Schema = ()) -> Any:
         """See the class."""
         declared = collect(schema)
-        driver = driver_of(client)
-        self = object.__new__(pick(cls, driver, SyncBenni, AsyncBenni))
-        self._benni_driver = driver
+        self = object.__new__(pick(cls, client, SyncBenni, AsyncBenni))
+        self._benni_client = client
         self._bound = {}
         self.query = Query(declared, self._get)
         return self
@@ -120,7 +120,7 @@ class Benni:
     @property
     def client(self) -> Any:
         """The Redis client underneath."""
-        return self._benni_driver.client
+        return self._benni_client
 
     @property
     def url(self) -> str:
@@ -176,14 +176,15 @@ class SyncBenni(Benni):
         return cast("T", self._get(declared))
 
     def _make(self, declared: Any) -> Any:
-        return declared.bind_sync(self._benni_driver)
+        return declared.bind_sync(self._benni_client)
 
     def close(self) -> None:
         """Close what `from_url` opened. A client that was passed in stays open."""
         self._closed = True
         owned, self._owned = self._owned, None
         if owned is not None:
-            self._benni_driver.keeper.close()
+            if thread := driver_of(self.client).keeper.stop():
+                thread.join(PATIENCE)
             self.client.close()
             owned.close()
 
@@ -211,14 +212,15 @@ class AsyncBenni(Benni):
         return cast("T", self._get(declared))
 
     def _make(self, declared: Any) -> Any:
-        return declared.bind_async(self._benni_driver)
+        return declared.bind_async(self._benni_client)
 
     async def aclose(self) -> None:
         """Same as `SyncBenni.close`, but awaited."""
         self._closed = True
         owned, self._owned = self._owned, None
         if owned is not None:
-            await asyncio.to_thread(self._benni_driver.keeper.close)
+            if thread := driver_of(self.client).keeper.stop():
+                await asyncio.to_thread(thread.join, PATIENCE)
             await self.client.aclose()
             owned.close()
 

@@ -12,6 +12,7 @@ from benni.errors import ValidationError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+_RUNS_LATER = inspect.CO_GENERATOR | inspect.CO_ASYNC_GENERATOR | inspect.CO_COROUTINE
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
@@ -59,7 +60,7 @@ def _described(fn: Callable[..., object]) -> str:
         return name
 
 
-def unwrapped(fn: object) -> object:
+def _runs(fn: object) -> object:
     """Look through partials and callable objects at the function that will run."""
     while isinstance(fn, partial):
         fn = fn.func
@@ -68,11 +69,21 @@ def unwrapped(fn: object) -> object:
     return fn
 
 
-def refuse_generators(kind: str, option: str, fn: object) -> None:
-    """Refuse a generator function: it returns before its body has begun."""
-    inner = unwrapped(fn)
+def refuse_body(kind: str, fn: Callable[..., object], *, blocking: bool) -> None:
+    """Refuse what would run after it has returned: when the slot is long free again.
+
+    That is a generator function in either colour, and a coroutine function in the blocking one.
+    """
+    if type(fn) is FunctionType and not fn.__code__.co_flags & _RUNS_LATER:
+        return
+    inner = _runs(fn)
     if inspect.isgeneratorfunction(inner) or inspect.isasyncgenfunction(inner):
         raise ValidationError(
-            f"{kind} {option} must not be a generator function (its body runs after it has "
-            f"returned; hold the slot inside it instead), received {_described(fn)}"  # type: ignore[arg-type]
+            f"{kind} fn must not be a generator function (its body runs after it has returned; "
+            f"hold the slot inside it instead), received {_described(fn)}"
+        )
+    if blocking and inspect.iscoroutinefunction(inner):
+        raise ValidationError(
+            f"{kind} fn must be a plain function with a blocking client, "
+            f"received the coroutine function {_described(fn)}"
         )

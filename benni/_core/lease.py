@@ -11,8 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from enum import Enum
-from types import MappingProxyType
+from enum import StrEnum
 from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
 
 from benni._core.effects import GiveBack, Sleep
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
 Clock: TypeAlias = Callable[[], float]
 
 
-class State(Enum):
+class State(StrEnum):
     """Where a lease stands, as far as its holder knows."""
 
     HELD = "held"
@@ -41,7 +40,7 @@ class State(Enum):
     LOST = "lost"
 
 
-class Event(Enum):
+class Event(StrEnum):
     """What a holder can learn, or do."""
 
     RENEWED = "renewed"
@@ -60,18 +59,16 @@ class Event(Enum):
     """The release was not answered; the keeper goes on trying."""
 
 
-TRANSITIONS: Final[Mapping[tuple[State, Event], State]] = MappingProxyType(
-    {
-        (State.HELD, Event.RENEWED): State.HELD,
-        (State.HELD, Event.REFUSED): State.LOST,
-        (State.HELD, Event.LAPSED): State.LOST,
-        (State.HELD, Event.LEFT): State.RELEASING,
-        (State.RELEASING, Event.FREED): State.RELEASED,
-        (State.RELEASING, Event.MISSING): State.LOST,
-        (State.RELEASING, Event.SILENCE): State.UNANSWERED,
-        (State.UNANSWERED, Event.LEFT): State.RELEASING,
-    }
-)
+TRANSITIONS: Final[Mapping[tuple[State, Event], State]] = {
+    (State.HELD, Event.RENEWED): State.HELD,
+    (State.HELD, Event.REFUSED): State.LOST,
+    (State.HELD, Event.LAPSED): State.LOST,
+    (State.HELD, Event.LEFT): State.RELEASING,
+    (State.RELEASING, Event.FREED): State.RELEASED,
+    (State.RELEASING, Event.MISSING): State.LOST,
+    (State.RELEASING, Event.SILENCE): State.UNANSWERED,
+    (State.UNANSWERED, Event.LEFT): State.RELEASING,
+}
 """Every step a lease can take. What is not here changes nothing: a renewal that is answered after
 the release was sent, say, must not count as a loss, because the release came first."""
 
@@ -162,7 +159,6 @@ def acquiring(lease: Lease, attempt: Attempt, clock: Clock) -> Steps[bool]:
     Every try carries the same token, so a command that is sent again cannot take a second slot.
     """
     call = lease.kind.acquire(lease)
-    undo = GiveBack(lease.kind.release(lease, remember=True), lease.duration)
     try:
         for n in range(attempt.retries + 1):
             if n:
@@ -174,10 +170,15 @@ def acquiring(lease: Lease, attempt: Attempt, clock: Clock) -> Steps[bool]:
                 lease.granted(sent, reply)
                 return True
     except BaseException:
-        yield undo
+        yield _undoing(lease, lease.duration)
         raise
-    yield undo
+    yield _undoing(lease, lease.duration)
     return False
+
+
+def _undoing(lease: Lease, within: float) -> GiveBack:
+    """Give back what a command took whose answer did not come, and stop copies on their way."""
+    return GiveBack(lease.kind.release(lease, remember=True), within)
 
 
 def extending(lease: Lease, lease_ms: int | None, clock: Clock) -> Steps[bool]:
@@ -207,7 +208,7 @@ def releasing(lease: Lease, clock: Clock, *, brief: bool = False) -> Steps[bool]
     again = lease.state is State.UNANSWERED
     if not lease.apply(Event.LEFT):
         return False
-    call = lease.kind.release(lease, remember=lease.in_doubt)._replace(brief=brief)
+    call = lease.kind.release(lease, remember=lease.in_doubt, brief=brief)
     try:
         reply = yield call
         freed = flag(call.script, reply)
@@ -229,8 +230,7 @@ def finishing(lease: Lease, clock: Clock) -> Steps[None]:
     """End a lease because its body has ended. Afterwards `lease.loss` is the verdict."""
     lease.lapsed(clock())
     if lease.state is State.LOST:
-        yield GiveBack(
-            lease.kind.release(lease, remember=True), lease.duration, wait=0, in_doubt=False
-        )
+        release = lease.kind.release(lease, remember=True)
+        yield GiveBack(release, lease.duration, wait=0, in_doubt=False)
         return
     yield from releasing(lease, clock, brief=True)

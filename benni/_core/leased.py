@@ -61,9 +61,9 @@ class LeasedCore(ABC):
 
     def plan_body(self, id: str | int, options: RunOptions, *, can_cancel: bool) -> Plan:
         """Check an acquisition whose lease is looked after while a body runs."""
-        plan = self.plan(id, options)
-        watch = read_watch(self.name, plan.attempt.lease_ms, options, can_cancel=can_cancel)
-        return plan._replace(watch=watch)
+        attempt = read_attempt(self.name, self.limit, self.lease_ms, options)
+        watch = read_watch(self.name, attempt.lease_ms, options, can_cancel=can_cancel)
+        return Plan(self.key(id), attempt, watch)
 
     def lease(self, plan: Plan) -> Lease:
         """Make the lease that is to be acquired, under a token of its own."""
@@ -78,7 +78,7 @@ class LeasedCore(ABC):
         """Hold on for `lease_ms` from now; with `at_least`, never for less than before."""
 
     @abstractmethod
-    def release(self, lease: Lease, *, remember: bool) -> Call:
+    def release(self, lease: Lease, *, remember: bool, brief: bool = False) -> Call:
         """Let go; with `remember`, a late copy of any of its commands finds that it is over."""
 
     @abstractmethod

@@ -74,6 +74,8 @@ def read_attempt(kind: str, limit: int, lease_ms: int, options: AcquireOptions) 
 
 def read_watch(kind: str, lease_ms: int, options: RunOptions, *, can_cancel: bool) -> Watch:
     """Check the options of a body's lease, whose length in effect is `lease_ms`."""
+    if not options:
+        return Watch(max(1, lease_ms // 4) / 1000, None, cancel=False)
     heartbeat = options.get("heartbeat_ms")
     on_renew_error = options.get("on_renew_error")
     on_lost = options.get("on_lost", "signal")

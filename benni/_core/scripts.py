@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from hashlib import sha1
+from math import inf
 from typing import TYPE_CHECKING
 
 from benni._core.effects import Call
@@ -34,22 +35,23 @@ class Script:
     keys: tuple[str, ...]
     args: tuple[str, ...]
     sha: str = field(init=False)
+    _fewest: int = field(init=False)
+    _most: float = field(init=False)
 
     def __post_init__(self) -> None:
         digest = sha1(self.text.encode(), usedforsecurity=False).hexdigest()
+        variadic = bool(self.args) and self.args[-1].endswith("...")
         object.__setattr__(self, "sha", digest)
+        object.__setattr__(self, "_fewest", len(self.args))
+        object.__setattr__(self, "_most", inf if variadic else len(self.args))
 
-    @property
-    def variadic(self) -> bool:
-        """Whether the last argument may be given more than once."""
-        return bool(self.args) and self.args[-1].endswith("...")
-
-    def call(self, keys: tuple[bytes, ...], args: tuple[Argument, ...]) -> Call:
+    def call(
+        self, keys: tuple[bytes, ...], args: tuple[Argument, ...], *, brief: bool = False
+    ) -> Call:
         """Make a call of it; the numbers of keys and arguments must be those of the header."""
-        fits = len(args) >= len(self.args) if self.variadic else len(args) == len(self.args)
-        if len(keys) != len(self.keys) or not fits:
+        if len(keys) != len(self.keys) or not self._fewest <= len(args) <= self._most:
             raise TypeError(f"{self.name} takes keys {self.keys} and arguments {self.args}")
-        return Call(self, keys, args)
+        return Call(self, keys, args, brief)
 
 
 def parse(name: str, source: str, includes: dict[str, str]) -> Script:

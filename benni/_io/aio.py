@@ -6,10 +6,10 @@ import asyncio
 import contextlib
 import weakref
 from inspect import GEN_CLOSED, getgeneratorstate
-from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from benni._core.effects import Call, GiveBack, Reply, Sleep
-from benni._io.clients import is_answer, is_missing_script, is_timeout, sends_unseen, taker
+from benni._io.clients import is_answer, is_missing_script, is_timeout, taker
 from benni._io.keeper import Keeper
 from benni._io.links import AsyncLinks
 from benni._io.tally import Tally
@@ -28,16 +28,13 @@ class _Unreachable(Exception):  # noqa: N818
 
 
 class AsyncDriver:
-    """Runs calls and generators of the core on one client, for all primitives that share it."""
+    """Runs calls and generators of the core on one pool, for all primitives that use it."""
 
-    colour: Final = "async"
-
-    def __init__(self, client: Any) -> None:
-        self.client = client
-        self.keeper = Keeper(AsyncLinks(client))
-        self._take = None if sends_unseen(client) else taker(client.connection_pool)
+    def __init__(self, home: Any) -> None:
+        self.home = home
+        self.keeper = Keeper(AsyncLinks(home))
+        self._take = taker(home) if hasattr(home, "get_connection") else None
         self._loop: weakref.ref[asyncio.AbstractEventLoop] | None = None
-        weakref.finalize(self, self.keeper.stop).atexit = False
 
     async def run(self, steps: Steps[T]) -> T:
         """Run a generator of the core to its end; a cancellation is raised in it as well."""
@@ -88,16 +85,15 @@ class AsyncDriver:
     async def _command(self, call: Call, tally: Tally, name: str, body: str) -> Reply:
         command = (name, body, len(call.keys), *call.keys, *call.args)
         if self._take is None:
-            # The client may send it more than once, and does not tell.
+            # A client, which may send it more than once and does not tell.
             tally.sent += 1
-            return Reply(await self.client.execute_command(*command), None)
-        pool = self.client.connection_pool
-        self._settle_in(pool)
+            return Reply(await self.home.execute_command(*command), None)
+        self._settle_in(self.home)
         connection = await self._take()
         try:
             return await _exchange(connection, command, tally, brief=call.brief)
         finally:
-            await pool.release(connection)
+            await self.home.release(connection)
 
     def _settle_in(self, pool: Any) -> None:
         """See to it that the pool's connections are of the running loop.

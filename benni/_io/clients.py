@@ -50,16 +50,18 @@ def _has_pool(client: object) -> bool:
     return all(hasattr(pool, part) for part in ("connection_class", "connection_kwargs"))
 
 
-def sends_unseen(client: Any) -> bool:
-    """Whether commands have to be left to the client whole, so that it may send them again unseen.
+def home_of(client: Any) -> Any:
+    """Return what commands go through: the client's pool, which other clients may share.
 
-    So it is with a Cluster, and with a client that holds on to one connection of its own.
+    It is the client itself where commands have to be left to it whole, so that it may send them
+    again unseen: a Cluster client, and one that holds on to a single connection.
     """
-    return (
+    whole = (
         is_cluster(client)
         or getattr(client, "connection", None) is not None
-        or bool(getattr(client, "single_connection_client", False))
+        or getattr(client, "single_connection_client", False)
     )
+    return client if whole else client.connection_pool
 
 
 def taker(pool: Any) -> Callable[[], Any]:

@@ -1,18 +1,18 @@
-"""From a client to its driver: one for each client, however many primitives use it."""
+"""From a client to its driver: one for each pool, however many clients and primitives use it."""
 
 from __future__ import annotations
 
 import os
-import weakref
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
-from benni._io.clients import colour_of
+from benni._io.clients import colour_of, home_of
 
 if TYPE_CHECKING:
     import redis
     import redis.asyncio
 
     from benni._io.aio import AsyncDriver
+    from benni._io.clients import Colour
     from benni._io.sync import SyncDriver
     from benni.client import AsyncBenni, SyncBenni
 
@@ -21,40 +21,45 @@ T = TypeVar("T")
 SyncClient: TypeAlias = "redis.Redis | redis.RedisCluster | SyncBenni"
 AsyncClient: TypeAlias = "redis.asyncio.Redis | redis.asyncio.RedisCluster | AsyncBenni"
 
-_drivers: weakref.WeakValueDictionary[int, SyncDriver | AsyncDriver] = weakref.WeakValueDictionary()
-"""By the client's identity, which is its own for as long as the driver is alive and holds it."""
+
+def client_of(client: Any) -> Any:
+    """Return the Redis client: `client` itself, or the one that a Benni handle is bound to."""
+    return getattr(client, "_benni_client", client)
 
 
 def driver_of(client: Any) -> SyncDriver | AsyncDriver:
-    """Return the driver of a client, or of a Benni handle. `TypeError` for anything else."""
-    bound = getattr(client, "_benni_driver", None)
-    if bound is not None:
-        return cast("SyncDriver | AsyncDriver", bound)
-    driver = _drivers.get(id(client))
-    if driver is None:
-        driver = _drivers[id(client)] = _make(client)
-    return driver
+    """Return the driver of a client: the same for all clients that share a pool.
+
+    It stays with the pool, so that a primitive made for a single call finds a keeper at work.
+    """
+    colour = colour_of(client)
+    home: Any = home_of(client)
+    known: Any = vars(home).get("_benni_driver")
+    if known is None or known.home is not home:
+        known = vars(home)["_benni_driver"] = _make(home, colour)
+    return cast("SyncDriver | AsyncDriver", known)
 
 
-def _make(client: Any) -> SyncDriver | AsyncDriver:
-    if colour_of(client) == "async":
+def _make(home: Any, colour: Colour) -> SyncDriver | AsyncDriver:
+    if colour == "async":
         from benni._io.aio import AsyncDriver  # noqa: PLC0415
 
-        return AsyncDriver(client)
+        return AsyncDriver(home)
     from benni._io.sync import SyncDriver  # noqa: PLC0415
 
-    return SyncDriver(client)
+    return SyncDriver(home)
 
 
-def pick(cls: type, driver: SyncDriver | AsyncDriver, sync: type[T], aio: type[T]) -> type[T]:
-    """Choose the class of the driver's colour, or `cls` itself where that is a subclass of it."""
-    of_colour = sync if driver.colour == "sync" else aio
+def pick(cls: type, client: Any, sync: type[T], aio: type[T]) -> type[T]:
+    """Choose the class of the client's colour, or `cls` itself where that is a subclass of it."""
+    colour = colour_of(client)
+    of_colour = sync if colour == "sync" else aio
     if issubclass(of_colour, cls):
         return of_colour
     if issubclass(cls, of_colour):
         return cls
-    wanted = "a blocking" if driver.colour == "async" else "an asyncio"
-    raise TypeError(f"{cls.__name__} needs {wanted} client, received {driver.client!r}")
+    wanted = "a blocking" if colour == "async" else "an asyncio"
+    raise TypeError(f"{cls.__name__} needs {wanted} client, received {client!r}")
 
 
 def new_token() -> str:

@@ -22,6 +22,8 @@ from benni._core.lease import flag
 from benni._io.process import monotonic, process
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from benni._core.effects import Call
     from benni._core.lease import Lease
     from benni._io.links import Links, Outcome
@@ -101,7 +103,8 @@ class Keeper:
     def _reset(self) -> None:
         # Entering and leaving may happen in a signal handler or a finaliser that interrupts this
         # very thread, hence a lock that its owner can take again.
-        self._changed = threading.Condition(threading.RLock())
+        self._lock = threading.RLock()
+        self._changed = threading.Condition(self._lock)
         self._heap: list[tuple[float, int, Watch | Return]] = []
         self._left = 0
         self._shortest: dict[float, int] = {}
@@ -117,7 +120,7 @@ class Keeper:
     def watch(self, kept: Kept, heartbeat: float) -> Watch:
         """Renew the lease of `kept` every `heartbeat` seconds from now on."""
         watch = Watch(kept, heartbeat)
-        with self._changed:
+        with self._lock:
             duration = watch.lease.duration
             self._shortest[duration] = self._shortest.get(duration, 0) + 1
             self._add(watch)
@@ -125,7 +128,7 @@ class Keeper:
 
     def forget(self, watch: Watch) -> None:
         """Renew it no more."""
-        with self._changed:
+        with self._lock:
             if not watch.live:
                 return
             watch.live = False
@@ -139,22 +142,16 @@ class Keeper:
     def give_back(self, call: Call, within: float) -> Future[None]:
         """Make `call` until the server has answered or `within` seconds have passed."""
         task = Return(call, within)
-        with self._changed:
+        with self._lock:
             self._add(task)
         return task.done
 
     def stop(self) -> threading.Thread | None:
         """Let the thread end after one more try at what is due; return it if it runs."""
-        with self._changed:
+        with self._lock:
             self._stopping = True
             self._changed.notify()
             return self._thread
-
-    def close(self, patience: float = 2.0) -> None:
-        """Stop, and wait for it."""
-        thread = self.stop()
-        if thread is not None and thread is not threading.current_thread():
-            thread.join(patience)
 
     def _add(self, task: Watch | Return) -> None:
         heapq.heappush(self._heap, (task.due, next(self._numbers), task))
@@ -185,7 +182,7 @@ class Keeper:
 
     def _wait(self) -> list[Watch | Return] | None:
         """Sleep until something is due and take it; None when the thread is to end."""
-        with self._changed:
+        with self._lock:
             while True:
                 now = monotonic()
                 if due := self._take_due(now):
@@ -200,6 +197,8 @@ class Keeper:
 
     def _take_due(self, now: float) -> list[Watch | Return]:
         due: list[Watch | Return] = []
+        if not self._heap or self._heap[0][0] > now:
+            return due
         while self._heap and self._heap[0][0] <= now + TOGETHER:
             task = heapq.heappop(self._heap)[2]
             if task.live:
@@ -237,12 +236,12 @@ class Keeper:
         lost = task.lease.lapsed(now)
         if lost:
             self._end(task)
-            kept.lost()
+            _tell(kept.lost)
         return not lost
 
     def _patience(self, tasks: list[Watch | Return], now: float) -> float:
         """Bound the wait so that one stuck answer loses nobody: not these, and not the rest."""
-        with self._changed:
+        with self._lock:
             shortest = min(self._shortest, default=PATIENCE)
         left = [task.lease.deadline - now for task in tasks if isinstance(task, Watch)]
         return max(0.001, min([PATIENCE, shortest / 3, *left]))
@@ -263,11 +262,11 @@ class Keeper:
                 lost = watch.lease.renewed(sent, held)
         if lost:
             self._end(watch)
-            kept.lost()
+            _tell(kept.lost)
             return
         if error is not None:
             log.debug("could not renew %s: %r", watch.lease.key, error)
-            kept.renewal_failed(error)
+            _tell(kept.renewal_failed, error)
         self._again(watch, min(max(watch.due + watch.heartbeat, monotonic()), watch.lease.deadline))
 
     def _returned(self, task: Return, outcome: Outcome) -> None:
@@ -279,16 +278,24 @@ class Keeper:
             task.done.set_result(None)
 
     def _again(self, task: Watch | Return, due: float) -> None:
-        with self._changed:
+        with self._lock:
             if task.live:
                 task.due = due
                 heapq.heappush(self._heap, (due, next(self._numbers), task))
 
     def _end(self, watch: Watch) -> None:
-        with self._changed:
+        with self._lock:
             if watch.live:
                 watch.live = False
                 self._discount(watch)
+
+
+def _tell(tell: Callable[..., object], *args: object) -> None:
+    """Run code of the user's, which must not end the thread whatever it raises."""
+    try:
+        tell(*args)
+    except BaseException:
+        log.exception("a callback failed")
 
 
 _keepers: weakref.WeakSet[Keeper] = weakref.WeakSet()

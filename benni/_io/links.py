@@ -41,9 +41,9 @@ ROUNDS = 3
 class Links:
     """One connection to each server that the keeper has had to talk to."""
 
-    def __init__(self, client: Any) -> None:
-        self._client = client
-        self._cluster = is_cluster(client)
+    def __init__(self, home: Any) -> None:
+        self._home = home
+        self._cluster = is_cluster(home)
         self._open: dict[Place, Any] = {}
 
     def exchange(self, calls: Sequence[Call], patience: float) -> list[Outcome]:
@@ -129,14 +129,14 @@ class Links:
     def _place_of(self, call: Call) -> Place:
         if not self._cluster:
             return None
-        node = self._client.get_node_from_key(call.keys[0].decode())
+        node = self._home.get_node_from_key(call.keys[0].decode())
         return (node.host, node.port)
 
     def _make(self, place: Place) -> Any:
         if place is None:
-            pool = self._client.connection_pool
+            pool = getattr(self._home, "connection_pool", self._home)
             return own_connection(pool.connection_class, pool.connection_kwargs)
-        node = self._client.get_default_node()
+        node = self._home.get_default_node()
         pool = node if hasattr(node, "connection_kwargs") else node.redis_connection.connection_pool
         host, port = place
         kwargs = {**pool.connection_kwargs, "host": host or node.host, "port": port}
@@ -178,8 +178,8 @@ sockets out of the parent's selector, which both share."""
 class AsyncLinks(Links):
     """Connections of an asyncio client, in an event loop that only the keeper's thread runs."""
 
-    def __init__(self, client: Any) -> None:
-        super().__init__(client)
+    def __init__(self, home: Any) -> None:
+        super().__init__(home)
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def exchange(self, calls: Sequence[Call], patience: float) -> list[Outcome]:

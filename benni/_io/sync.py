@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import time
-import weakref
 from concurrent.futures import wait
 from inspect import GEN_CLOSED, getgeneratorstate
-from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from benni._core.effects import Call, GiveBack, Reply, Sleep
-from benni._io.clients import is_answer, is_missing_script, is_timeout, sends_unseen, taker
+from benni._io.clients import is_answer, is_missing_script, is_timeout, taker
 from benni._io.keeper import Keeper
 from benni._io.links import BlockingLinks
 from benni._io.tally import Tally
@@ -25,15 +24,12 @@ class _Unreachable(Exception):  # noqa: N818
 
 
 class SyncDriver:
-    """Runs calls and generators of the core on one client, for all primitives that share it."""
+    """Runs calls and generators of the core on one pool, for all primitives that use it."""
 
-    colour: Final = "sync"
-
-    def __init__(self, client: Any) -> None:
-        self.client = client
-        self.keeper = Keeper(BlockingLinks(client))
-        self._take = None if sends_unseen(client) else taker(client.connection_pool)
-        weakref.finalize(self, self.keeper.stop).atexit = False
+    def __init__(self, home: Any) -> None:
+        self.home = home
+        self.keeper = Keeper(BlockingLinks(home))
+        self._take = taker(home) if hasattr(home, "get_connection") else None
 
     def run(self, steps: Steps[T]) -> T:
         """Run a generator of the core to its end.
@@ -88,15 +84,14 @@ class SyncDriver:
     def _command(self, call: Call, tally: Tally, name: str, body: str) -> Reply:
         command = (name, body, len(call.keys), *call.keys, *call.args)
         if self._take is None:
-            # The client may send it more than once, and does not tell.
+            # A client, which may send it more than once and does not tell.
             tally.sent += 1
-            return Reply(self.client.execute_command(*command), None)
-        pool = self.client.connection_pool
+            return Reply(self.home.execute_command(*command), None)
         connection = self._take()
         try:
             return _exchange(connection, command, tally, brief=call.brief)
         finally:
-            pool.release(connection)
+            self.home.release(connection)
 
 
 def _exchange(connection: Any, command: tuple[Any, ...], tally: Tally, *, brief: bool) -> Reply:

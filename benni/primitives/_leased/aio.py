@@ -18,7 +18,7 @@ from typing import (
     overload,
 )
 
-from benni._core.body import refuse_generators, takes_argument
+from benni._core.body import refuse_body, takes_argument
 from benni._core.lease import acquiring, extending, finishing, releasing
 from benni._core.leased import LeasedCore
 from benni._core.options import AcquireOptions, RunOptions, refuse_unknown
@@ -201,7 +201,7 @@ class AsyncLeased(Generic[C]):
         With `on_lost="cancel"` the loss also cancels `fn` at its next await, and `run` raises the
         loss; a cancellation from outside stays one.
         """
-        refuse_generators(self._core.name, "fn", fn)
+        refuse_body(self._core.name, fn, blocking=False)
         wants_handle = takes_argument(self._core.name, "fn", fn)
         async with self.hold(id, **options) as held:
             result = fn(held) if wants_handle else fn()
@@ -221,7 +221,7 @@ class AsyncLeased(Generic[C]):
         self._core.plan_body("checked" if callable(id) else id, options, can_cancel=True)
 
         def decorate(fn: Callable[P, Awaitable[R]]) -> Callable[P, Awaitable[R]]:
-            refuse_generators(self._core.name, "fn", fn)
+            refuse_body(self._core.name, fn, blocking=False)
 
             @wraps(fn)
             async def limited(*args: P.args, **kwargs: P.kwargs) -> R:

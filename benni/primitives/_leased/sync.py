@@ -15,7 +15,7 @@ from typing import (
     overload,
 )
 
-from benni._core.body import refuse_generators, takes_argument, unwrapped
+from benni._core.body import refuse_body, takes_argument
 from benni._core.lease import acquiring, extending, finishing, releasing
 from benni._core.leased import LeasedCore
 from benni._core.options import AcquireOptions, RunOptions, refuse_unknown
@@ -174,7 +174,8 @@ class SyncLeased(Generic[C]):
         the way in. Trouble on the way out does not take the result away: it is logged, and the
         slot is given back in the background.
         """
-        wants_handle = _check_body(self._core.name, fn)
+        refuse_body(self._core.name, fn, blocking=True)
+        wants_handle = takes_argument(self._core.name, "fn", fn)
         with self.hold(id, **options) as held:
             return _plain(self._core.name, fn(held) if wants_handle else fn())
 
@@ -196,7 +197,7 @@ class SyncLeased(Generic[C]):
         self._core.plan_body("checked" if callable(id) else id, options, can_cancel=False)
 
         def decorate(fn: Callable[P, R]) -> Callable[P, R]:
-            _check_colour(self._core.name, fn)
+            refuse_body(self._core.name, fn, blocking=True)
 
             @wraps(fn)
             def limited(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -212,20 +213,6 @@ class SyncLeased(Generic[C]):
 def _acquire(driver: SyncDriver, core: LeasedCore, plan: Plan) -> Lease | None:
     lease = core.lease(plan)
     return lease if driver.run(acquiring(lease, plan.attempt, monotonic)) else None
-
-
-def _check_body(kind: str, fn: Callable[..., object]) -> bool:
-    _check_colour(kind, fn)
-    return takes_argument(kind, "fn", fn)
-
-
-def _check_colour(kind: str, fn: object) -> None:
-    refuse_generators(kind, "fn", fn)
-    if inspect.iscoroutinefunction(unwrapped(fn)):
-        raise ValidationError(
-            f"{kind} fn must be a plain function with a blocking client, "
-            f"received the coroutine function {getattr(fn, '__qualname__', fn)}"
-        )
 
 
 def _plain(kind: str, result: R) -> R:

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, overload
 
-from benni._io.drivers import driver_of, new_token, pick
+from benni._io.drivers import client_of, driver_of, new_token, pick
 from benni._io.process import process
 from benni.primitives.semaphore.core import SemaphoreCore
 
 if TYPE_CHECKING:
     from typing import Self
 
-    from benni._io.aio import AsyncDriver
     from benni._io.drivers import AsyncClient, SyncClient
-    from benni._io.sync import SyncDriver
     from benni.primitives.semaphore.aio import AsyncSemaphore
     from benni.primitives.semaphore.schema import SemaphoreSchema
     from benni.primitives.semaphore.sync import SyncSemaphore
@@ -37,6 +35,7 @@ class Semaphore:
     """
 
     _core: SemaphoreCore
+    _client: Any
     _driver: Any
 
     @overload
@@ -56,17 +55,18 @@ class Semaphore:
         from benni.primitives.semaphore.sync import SyncSemaphore  # noqa: PLC0415
 
         declared = SemaphoreSchema(prefix=prefix, limit=limit, lease_ms=lease_ms)
-        driver = driver_of(client)
-        return pick(cls, driver, SyncSemaphore, AsyncSemaphore).bound(declared, driver)
+        client = client_of(client)
+        return pick(cls, client, SyncSemaphore, AsyncSemaphore).bound(declared, client)
 
     @classmethod
-    def bound(cls, declared: SemaphoreSchema, driver: SyncDriver | AsyncDriver) -> Self:
+    def bound(cls, declared: SemaphoreSchema, client: Any) -> Self:
         """Make one of a declaration; what a Benni handle does."""
         self = object.__new__(cls)
         self._core = SemaphoreCore(
             declared.prefix, declared.limit, declared.lease_ms, new_token, process
         )
-        self._driver = driver
+        self._client = client
+        self._driver = driver_of(client)
         return self
 
     @property

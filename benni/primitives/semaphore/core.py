@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from benni._core.keys import sibling
@@ -10,7 +11,7 @@ from benni._io.scripts import load
 from benni.errors import ReplyError, SemaphoreLeaseLostError, SemaphoreNotAcquiredError
 
 if TYPE_CHECKING:
-    from benni._core.effects import Call, Reply
+    from benni._core.effects import Argument, Call, Reply
     from benni._core.lease import Lease
 
 ACQUIRE = load("semaphore", "acquire")
@@ -32,9 +33,10 @@ class SemaphoreCore(LeasedCore):
         """Move the expiry of members that are there and have not expired."""
         return EXTEND.call((lease.key.encode(),), (lease_ms, int(at_least), *_members(lease)))
 
-    def release(self, lease: Lease, *, remember: bool) -> Call:
+    def release(self, lease: Lease, *, remember: bool, brief: bool = False) -> Call:
         """Remove the members."""
-        return RELEASE.call(_keys(lease.key), (VOID_MS if remember else 0, *_members(lease)))
+        args: tuple[Argument, ...] = (VOID_MS if remember else 0, *_members(lease))
+        return RELEASE.call(_keys(lease.key), args, brief=brief)
 
     def count(self, id: str | int) -> Call:
         """Count the members that have not expired."""
@@ -56,6 +58,7 @@ def read_count(reply: Reply) -> int:
     return reply.value
 
 
+@lru_cache(maxsize=4096)
 def _keys(key: str) -> tuple[bytes, bytes]:
     return key.encode(), sibling(key, "void").encode()
 

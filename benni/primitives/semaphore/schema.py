@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from benni._core.declaration import Declaration
 from benni._core.rules import Milliseconds, PositiveInt, Text
 
 if TYPE_CHECKING:
-    from benni._io.aio import AsyncDriver
-    from benni._io.sync import SyncDriver
     from benni.primitives.semaphore.aio import AsyncSemaphore
     from benni.primitives.semaphore.sync import SyncSemaphore
 
@@ -23,17 +21,17 @@ class SemaphoreSchema(Declaration):
     limit: PositiveInt
     lease_ms: Milliseconds = 60_000
 
-    def bind_sync(self, driver: SyncDriver) -> SyncSemaphore:
+    def bind_sync(self, client: Any) -> SyncSemaphore:
         """Make the semaphore on a blocking client."""
         from benni.primitives.semaphore.sync import SyncSemaphore  # noqa: PLC0415
 
-        return SyncSemaphore.bound(self, driver)
+        return SyncSemaphore.bound(self, client)
 
-    def bind_async(self, driver: AsyncDriver) -> AsyncSemaphore:
+    def bind_async(self, client: Any) -> AsyncSemaphore:
         """Make the semaphore on an asyncio client."""
         from benni.primitives.semaphore.aio import AsyncSemaphore  # noqa: PLC0415
 
-        return AsyncSemaphore.bound(self, driver)
+        return AsyncSemaphore.bound(self, client)
 
 
 def semaphore(prefix: str, *, limit: int, lease_ms: int = 60_000) -> SemaphoreSchema:
