@@ -33,10 +33,10 @@ def driver_of(client: Any) -> SyncDriver | AsyncDriver:
     It stays with the pool, so that a primitive made for a single call finds a keeper at work.
     """
     colour = colour_of(client)
-    home: Any = home_of(client)
-    known: Any = vars(home).get("_benni_driver")
-    if known is None or known.home is not home:
-        known = vars(home)["_benni_driver"] = _make(home, colour)
+    home = home_of(client)
+    known = getattr(home, "_benni_driver", None)
+    if known is None or known.home is not home:  # a copied pool has the driver of the original
+        known = home._benni_driver = _make(home, colour)  # noqa: SLF001
     return cast("SyncDriver | AsyncDriver", known)
 
 

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import httpx
-import redis.asyncio as redis
 from rich.console import Console
 from rich.live import Live
 
@@ -20,6 +19,7 @@ from examples.demo import chart, report, schema
 from examples.demo.children import child
 from examples.demo.progress import Bars, Plain, Screen, Silent
 from examples.demo.runs import Run, Stage, drive, stats
+from examples.demo.settings import WORKERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,9 +33,6 @@ async def demo(screen: Screen, seconds: float) -> list[Run]:
     """Start the slots' server and the provider, and drive it twice."""
     async with AsyncExitStack() as stack:
         client = await stack.enter_async_context(AsyncBenni.from_url("embedded://", schema=schema))
-        watcher = await stack.enter_async_context(
-            redis.Redis.from_url(client.url, decode_responses=True)
-        )
         provider = await stack.enter_async_context(
             child("examples.demo.provider", "--limit", str(LIMIT))
         )
@@ -44,10 +41,10 @@ async def demo(screen: Screen, seconds: float) -> list[Run]:
             httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}")
         )
         await _answers(http)
-        stage = Stage(http, client, watcher, screen, seconds)
+        stage = Stage(http, client, screen, seconds)
         return [
-            await drive(stage, Run(f"asyncio.Semaphore({LIMIT}) in each process", shared=False)),
-            await drive(stage, Run("benni, one pool for all", shared=True)),
+            await drive(stage, Run(f"{WORKERS} x asyncio.Semaphore({LIMIT})", shared=False)),
+            await drive(stage, Run("benni semaphore", shared=True)),
         ]
 
 
@@ -104,7 +101,7 @@ def main() -> int:
 def arguments() -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(prog="python -m examples.demo", description=__doc__)
-    parser.add_argument("--seconds", type=float, default=8, help="how long each run starts calls")
+    parser.add_argument("--seconds", type=float, default=7, help="how long each run starts calls")
     parser.add_argument("--png", type=Path, default=Path("docs/images/in-flight.png"))
     parser.add_argument("--quiet", action="store_true", help="print only the result")
     return parser.parse_args()

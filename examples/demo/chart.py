@@ -94,8 +94,8 @@ def _near_the_kill(axes: Axes, run: Run, kill: Kill, limit: int, lease: float) -
     _kill_mark(axes, kill, limit * 1.13)
     axes.text(kill.at + lease, limit * 1.13, "one lease ", color=INK, ha="right")
     axes.set_title(
-        f"The kill from near: its requests end at once, its {kill.slots} slots are free again "
-        f"after {kill.back_ms:.0f} ms"
+        f"The kill from near: its requests end at once, its {kill.slots} slots are free "
+        f"again after {kill.back_ms} ms"
     )
     axes.set_xlabel("seconds")
     axes.set_ylabel("at once")

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from examples.demo.runs import Run
 
 LINE_SECONDS = 2
+HEADINGS = ("", "in flight", "", "served", "429s", "")
 
 
 class Screen(Protocol):
@@ -76,18 +77,18 @@ class Bars:
     def show(self, run: Run) -> None:
         """Redraw the run's bar, below those of the runs before it."""
         self._rows[run.title] = run
-        grid = Table.grid(padding=(0, 2))
+        table = Table(*HEADINGS, box=None, header_style="dim")
         for row in self._rows.values():
-            grid.add_row(*self._row(row))
-        self._live.update(Group(Text(), grid))
+            table.add_row(*self._row(row))
+        self._live.update(Group(Text(), table, Text()))
 
     def _row(self, run: Run) -> tuple[Text | ProgressBar, ...]:
         seen = run.stats
         return (
             Text(run.title, style="bold"),
             ProgressBar(total=self._limit, completed=seen.in_flight, width=self._limit),
-            Text(f"{seen.in_flight:>2}/{self._limit} in flight"),
-            Text(f"{seen.served:>4} served", style="green"),
-            Text(f"{seen.refused:>5} x 429", style="bold red" if seen.refused else "green"),
+            Text(f"{seen.in_flight:>2}/{self._limit}"),
+            Text(f"{seen.served:>6}"),
+            Text(f"{seen.refused:>4}", style="bold red" if seen.refused else "bold green"),
             Text(f"{run.wall or run.clock():4.1f} s", style="dim"),
         )

@@ -21,7 +21,7 @@ def _of_kill(run: Run, count: int) -> str:
 
 
 def _reclaimed(run: Run) -> str:
-    return f"{run.kill.slots} in {run.kill.back_ms:.0f} ms" if run.kill else "-"
+    return f"{run.kill.slots} in {run.kill.back_ms} ms" if run.kill else "-"
 
 
 ROWS: list[tuple[str, Callable[[Run], str]]] = [
@@ -42,7 +42,7 @@ def table(runs: list[Run], limit: int) -> Table:
     grid = Table(title=f"A provider that serves {limit} requests at once", title_style="bold")
     grid.add_column()
     for run in runs:
-        grid.add_column(run.title, justify="right", max_width=24)
+        grid.add_column(run.title, justify="right")
     for name, cell in ROWS:
         grid.add_row(name, *(cell(run) for run in runs))
     return grid

@@ -15,7 +15,6 @@ from examples.demo.settings import PROVIDER, WORKERS
 
 if TYPE_CHECKING:
     import httpx
-    import redis.asyncio as redis
 
     from benni import AsyncBenni
     from examples.demo.children import Event
@@ -31,19 +30,17 @@ class Stage:
 
     http: httpx.AsyncClient
     client: AsyncBenni
-    redis: redis.Redis
     screen: Screen
     seconds: float
 
 
 @dataclass(frozen=True)
 class Kill:
-    """A worker's end, and what became of the slots that it held."""
+    """When a worker was killed, the slots that it held, and when the last was free again."""
 
     at: float
-    pid: int
     slots: int
-    back_ms: float
+    back_ms: int
 
 
 @dataclass
@@ -136,20 +133,28 @@ async def _kill_one(stage: Stage, run: Run, workers: list[Worker]) -> None:
     """Halfway, kill the worker that holds the most slots, and see when they are free again."""
     await asyncio.sleep(stage.seconds / 2)
     holders = await _holders(stage)
-    victim = max(workers, key=lambda worker: len(worker.tokens & holders))
-    at = run.clock()
+    victim = max(workers, key=lambda worker: len(worker.tokens & holders.keys()))
+    at, now = run.clock(), await _now(stage)
     await victim.process.kill()
-    orphans = victim.tokens & await _holders(stage)
+    orphans = {t: end for t, end in (await _holders(stage)).items() if t in victim.tokens}
     stage.screen.say(f"killed worker {victim.process.pid}, which held {len(orphans)} slots")
-    while orphans & await _holders(stage):
-        await asyncio.sleep(LOOK_SECONDS / 4)
-    run.kill = Kill(at, victim.process.pid, len(orphans), (run.clock() - at) * 1000)
-    stage.screen.say(f"its slots are free again, {run.kill.back_ms:.0f} ms after the kill")
+    while orphans.keys() & (await _holders(stage)).keys():
+        await asyncio.sleep(LOOK_SECONDS)
+    run.kill = Kill(at, len(orphans), max(orphans.values(), default=now) - now)
+    stage.screen.say(f"its slots were free again {run.kill.back_ms} ms after the kill")
 
 
-async def _holders(stage: Stage) -> set[str]:
-    """Read the tokens in the pool, as Redis holds them."""
-    return set(await stage.redis.zrange(stage.client.query.slots.key(PROVIDER), 0, -1))
+async def _holders(stage: Stage) -> dict[str, int]:
+    """Read the tokens of the live holders and the ends of their leases, as Redis has them."""
+    pool, alive = stage.client.query.slots.key(PROVIDER), f"({await _now(stage)}"
+    members = await stage.client.client.zrangebyscore(pool, alive, "+inf", withscores=True)
+    return {token.decode(): int(end) for token, end in members}
+
+
+async def _now(stage: Stage) -> int:
+    """Read the server's clock, which is the one that leases go by, in milliseconds."""
+    seconds, micros = await stage.client.client.time()
+    return int(seconds) * 1000 + int(micros) // 1000
 
 
 async def stats(http: httpx.AsyncClient) -> Stats:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import httpx
 
@@ -20,6 +20,8 @@ from examples.demo.settings import CALLERS, PROVIDER, RETRIES, RETRY_DELAY_MS
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
+
+    from benni import AsyncLease
 
     Turn = Callable[[], Awaitable[str]]
     """One caller's turn: gets a slot, calls, and tells what became of it."""
@@ -54,19 +56,20 @@ def own_limit(http: httpx.AsyncClient) -> Turn:
 def shared_limit(http: httpx.AsyncClient, client: AsyncBenni) -> Turn:
     """Limit all processes together."""
 
-    async def body(held: Any) -> str:
+    async def body(held: AsyncLease) -> str:
         emit("held", token=held.token)
         return "served" if await call(http) else "refused"
 
     async def turn() -> str:
         try:
-            return await client.query.slots.run(
+            outcome: str = await client.query.slots.run(
                 PROVIDER, body, retries=RETRIES, retry_delay_ms=RETRY_DELAY_MS, on_lost="cancel"
             )
         except SemaphoreNotAcquiredError:
             return "shed"
         except SemaphoreLeaseLostError:
             return "lost"
+        return outcome
 
     return turn
 
