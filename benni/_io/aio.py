@@ -28,12 +28,16 @@ class _Unreachable(Exception):  # noqa: N818
 
 
 class AsyncDriver:
-    """Runs calls and generators of the core on one pool, for all primitives that use it."""
+    """Runs calls and generators of the core on one pool, for all primitives that use it.
+
+    It belongs to the pool, which it does not keep alive: whoever uses it holds the client.
+    """
 
     def __init__(self, home: Any) -> None:
-        self.home = home
-        self.keeper = Keeper(AsyncLinks(home))
-        self._take = taker(home) if hasattr(home, "get_connection") else None
+        self.home = weakref.ref(home)
+        self.keeper = Keeper(AsyncLinks(self.home))
+        self._take = taker(home)
+        weakref.finalize(self, self.keeper.stop).atexit = False
         self._loop: weakref.ref[asyncio.AbstractEventLoop] | None = None
 
     async def run(self, steps: Steps[T]) -> T:
@@ -84,16 +88,17 @@ class AsyncDriver:
 
     async def _command(self, call: Call, tally: Tally, name: str, body: str) -> Reply:
         command = (name, body, len(call.keys), *call.keys, *call.args)
+        home: Any = self.home()
         if self._take is None:
             # A client, which may send it more than once and does not tell.
             tally.sent += 1
-            return Reply(await self.home.execute_command(*command), None)
-        self._settle_in(self.home)
-        connection = await self._take()
+            return Reply(await home.execute_command(*command), None)
+        self._settle_in(home)
+        connection = await self._take(home)
         try:
             return await _exchange(connection, command, tally, brief=call.brief)
         finally:
-            await self.home.release(connection)
+            await home.release(connection)
 
     def _settle_in(self, pool: Any) -> None:
         """See to it that the pool's connections are of the running loop.

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import copy
 import inspect
-from functools import partial
+from operator import methodcaller
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 if TYPE_CHECKING:
@@ -64,13 +64,14 @@ def home_of(client: Any) -> Any:
     return client if whole else client.connection_pool
 
 
-def taker(pool: Any) -> Callable[[], Any]:
-    """Return how to take a connection from `pool`: older drivers want a command's name for it."""
-    parameters = inspect.signature(pool.get_connection).parameters
-    name = parameters.get("command_name")
-    if name is not None and name.default is name.empty:
-        return partial(pool.get_connection, "EVALSHA")
-    return pool.get_connection  # type: ignore[no-any-return]
+def taker(home: Any) -> Callable[[Any], Any] | None:
+    """Return how to take a connection from a pool; None for a client that is used whole."""
+    if not hasattr(home, "get_connection"):
+        return None
+    name = inspect.signature(home.get_connection).parameters.get("command_name")
+    if name is not None and name.default is name.empty:  # older drivers want to know what for
+        return methodcaller("get_connection", "EVALSHA")
+    return methodcaller("get_connection")
 
 
 def is_answer(error: BaseException) -> bool:

@@ -11,6 +11,7 @@ import inspect
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from benni._io.clients import (
@@ -24,6 +25,7 @@ from benni._io.clients import (
 from benni._io.process import monotonic
 
 if TYPE_CHECKING:
+    import weakref
     from collections.abc import Coroutine, Sequence
 
     from benni._core.effects import Call
@@ -41,9 +43,9 @@ ROUNDS = 3
 class Links:
     """One connection to each server that the keeper has had to talk to."""
 
-    def __init__(self, home: Any) -> None:
+    def __init__(self, home: weakref.ref[Any]) -> None:
         self._home = home
-        self._cluster = is_cluster(home)
+        self._cluster = is_cluster(home())
         self._open: dict[Place, Any] = {}
 
     def exchange(self, calls: Sequence[Call], patience: float) -> list[Outcome]:
@@ -129,14 +131,21 @@ class Links:
     def _place_of(self, call: Call) -> Place:
         if not self._cluster:
             return None
-        node = self._home.get_node_from_key(call.keys[0].decode())
+        node = self._alive().get_node_from_key(call.keys[0].decode())
         return (node.host, node.port)
+
+    def _alive(self) -> Any:
+        home = self._home()
+        if home is None:
+            raise RedisConnectionError("the client is gone")
+        return home
 
     def _make(self, place: Place) -> Any:
         if place is None:
-            pool = getattr(self._home, "connection_pool", self._home)
+            home = self._alive()
+            pool = getattr(home, "connection_pool", home)
             return own_connection(pool.connection_class, pool.connection_kwargs)
-        node = self._home.get_default_node()
+        node = self._alive().get_default_node()
         pool = node if hasattr(node, "connection_kwargs") else node.redis_connection.connection_pool
         host, port = place
         kwargs = {**pool.connection_kwargs, "host": host or node.host, "port": port}
@@ -178,7 +187,7 @@ sockets out of the parent's selector, which both share."""
 class AsyncLinks(Links):
     """Connections of an asyncio client, in an event loop that only the keeper's thread runs."""
 
-    def __init__(self, home: Any) -> None:
+    def __init__(self, home: weakref.ref[Any]) -> None:
         super().__init__(home)
         self._loop: asyncio.AbstractEventLoop | None = None
 

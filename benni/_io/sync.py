@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import weakref
 from concurrent.futures import wait
 from inspect import GEN_CLOSED, getgeneratorstate
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -24,12 +25,16 @@ class _Unreachable(Exception):  # noqa: N818
 
 
 class SyncDriver:
-    """Runs calls and generators of the core on one pool, for all primitives that use it."""
+    """Runs calls and generators of the core on one pool, for all primitives that use it.
+
+    It belongs to the pool, which it does not keep alive: whoever uses it holds the client.
+    """
 
     def __init__(self, home: Any) -> None:
-        self.home = home
-        self.keeper = Keeper(BlockingLinks(home))
-        self._take = taker(home) if hasattr(home, "get_connection") else None
+        self.home = weakref.ref(home)
+        self.keeper = Keeper(BlockingLinks(self.home))
+        self._take = taker(home)
+        weakref.finalize(self, self.keeper.stop).atexit = False
 
     def run(self, steps: Steps[T]) -> T:
         """Run a generator of the core to its end.
@@ -83,15 +88,16 @@ class SyncDriver:
 
     def _command(self, call: Call, tally: Tally, name: str, body: str) -> Reply:
         command = (name, body, len(call.keys), *call.keys, *call.args)
+        home: Any = self.home()
         if self._take is None:
             # A client, which may send it more than once and does not tell.
             tally.sent += 1
-            return Reply(self.home.execute_command(*command), None)
-        connection = self._take()
+            return Reply(home.execute_command(*command), None)
+        connection = self._take(home)
         try:
             return _exchange(connection, command, tally, brief=call.brief)
         finally:
-            self.home.release(connection)
+            home.release(connection)
 
 
 def _exchange(connection: Any, command: tuple[Any, ...], tally: Tally, *, brief: bool) -> Reply:

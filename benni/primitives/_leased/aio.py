@@ -44,22 +44,22 @@ C = TypeVar("C", bound=LeasedCore)
 class AsyncLease(Handle):
     """Same as `SyncLease`, but awaited."""
 
-    def __init__(self, driver: AsyncDriver, lease: Lease) -> None:
+    def __init__(self, owner: AsyncLeased[Any], lease: Lease) -> None:
         super().__init__(lease)
-        self._driver = driver
+        self._owner = owner
         self.signal = AsyncSignal(lease, asyncio.get_running_loop())
         """Aborts when the loss of the lease is known."""
 
     async def release(self) -> bool:
         """Same as `SyncLease.release`, but awaited. A cancellation does not stop the release."""
-        return self._is_ours() and await self._driver.run(releasing(self._lease, monotonic))
+        return self._is_ours() and await self._owner._driver.run(releasing(self._lease, monotonic))
 
     async def extend(self, lease_ms: int | None = None) -> bool:
         """Same as `SyncLease.extend`, but awaited."""
         self._check_length(lease_ms)
         if not self._is_ours():
             return False
-        held = await self._driver.run(extending(self._lease, lease_ms, monotonic))
+        held = await self._owner._driver.run(extending(self._lease, lease_ms, monotonic))
         if self.signal.aborted:
             announce(self.signal)
         return held
@@ -102,19 +102,18 @@ class _Canceller:
 class AsyncHold:
     """Same as `SyncHold`, but entered with `async with`."""
 
-    def __init__(self, driver: AsyncDriver, core: LeasedCore, plan: Plan) -> None:
-        self._driver = driver
-        self._core = core
+    def __init__(self, owner: AsyncLeased[Any], plan: Plan) -> None:
+        self._owner = owner
         self._plan = plan
         self._lease: Lease | None = None
 
     async def __aenter__(self) -> AsyncLease:
         if self._lease is not None:
             raise RuntimeError("this hold is in use; call hold() once for each block")
-        lease = await _acquire(self._driver, self._core, self._plan)
+        lease = await self._owner._acquire(self._plan)
         if lease is None:
-            raise self._core.not_acquired(self._plan.key)
-        held = AsyncLease(self._driver, lease)
+            raise self._owner._core.not_acquired(self._plan.key)
+        held = AsyncLease(self._owner, lease)
         try:
             self._start(held, lease)
         except BaseException:
@@ -130,7 +129,7 @@ class AsyncHold:
         watch = self._plan.watch
         if watch.heartbeat is not None:
             loop = asyncio.get_running_loop()
-            keeper = self._driver.keeper
+            keeper = self._owner._driver.keeper
             upkeep = AsyncUpkeep(keeper, lease, held.signal, watch.on_renew_error, loop)
             self._upkeep = held._upkeep = upkeep
             upkeep.start(watch.heartbeat)
@@ -151,7 +150,7 @@ class AsyncHold:
         ours = self._canceller is not None and self._canceller.stop(exc)
         trouble: Exception | None = None
         try:
-            await self._driver.run(finishing(lease, monotonic))
+            await self._owner._driver.run(finishing(lease, monotonic))
         except Exception as error:  # noqa: BLE001
             trouble = error
         if lease.loss is not None:
@@ -172,8 +171,8 @@ class AsyncLeased(Generic[C]):
         When it is cancelled, a slot that it may have taken is given back.
         """
         refuse_unknown("acquire", options, AcquireOptions)
-        lease = await _acquire(self._driver, self._core, self._core.plan(id, options))
-        return None if lease is None else AsyncLease(self._driver, lease)
+        lease = await self._acquire(self._core.plan(id, options))
+        return None if lease is None else AsyncLease(self, lease)
 
     @overload
     async def run(
@@ -211,7 +210,7 @@ class AsyncLeased(Generic[C]):
         """Same as `SyncLeased.hold`, but for `async with`."""
         refuse_unknown("hold", options, RunOptions)
         plan = self._core.plan_body(id, options, can_cancel=True)
-        return AsyncHold(self._driver, self._core, plan)
+        return AsyncHold(self, plan)
 
     def limited(
         self, id: str | int | Callable[P, str | int], **options: Unpack[RunOptions]
@@ -234,7 +233,7 @@ class AsyncLeased(Generic[C]):
 
         return decorate
 
-
-async def _acquire(driver: AsyncDriver, core: LeasedCore, plan: Plan) -> Lease | None:
-    lease = core.lease(plan)
-    return lease if await driver.run(acquiring(lease, plan.attempt, monotonic)) else None
+    async def _acquire(self, plan: Plan) -> Lease | None:
+        lease = self._core.lease(plan)
+        granted = await self._driver.run(acquiring(lease, plan.attempt, monotonic))
+        return lease if granted else None

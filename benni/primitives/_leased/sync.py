@@ -6,6 +6,7 @@ import inspect
 from functools import wraps
 from typing import (
     TYPE_CHECKING,
+    Any,
     Generic,
     Literal,
     ParamSpec,
@@ -45,9 +46,9 @@ class SyncLease(Handle):
     Not renewed by itself unless it comes from `run`, `hold` or `limited`.
     """
 
-    def __init__(self, driver: SyncDriver, lease: Lease) -> None:
+    def __init__(self, owner: SyncLeased[Any], lease: Lease) -> None:
         super().__init__(lease)
-        self._driver = driver
+        self._owner = owner
         self.signal = SyncSignal(lease)
         """Aborts when the loss of the lease is known."""
 
@@ -58,7 +59,7 @@ class SyncLease(Handle):
         released before. Raises what redis-py raises; the slot is then given back in the
         background, and it is safe to call this again.
         """
-        return self._is_ours() and self._driver.run(releasing(self._lease, monotonic))
+        return self._is_ours() and self._owner._driver.run(releasing(self._lease, monotonic))
 
     def extend(self, lease_ms: int | None = None) -> bool:
         """Hold on for `lease_ms` milliseconds from now (default: as acquired). One round trip.
@@ -69,7 +70,7 @@ class SyncLease(Handle):
         self._check_length(lease_ms)
         if not self._is_ours():
             return False
-        held = self._driver.run(extending(self._lease, lease_ms, monotonic))
+        held = self._owner._driver.run(extending(self._lease, lease_ms, monotonic))
         if self.signal.aborted:
             announce(self.signal)
         return held
@@ -84,19 +85,18 @@ class SyncLease(Handle):
 class SyncHold:
     """One use of `hold`: takes a slot on entry, renews it, and lets go of it on exit."""
 
-    def __init__(self, driver: SyncDriver, core: LeasedCore, plan: Plan) -> None:
-        self._driver = driver
-        self._core = core
+    def __init__(self, owner: SyncLeased[Any], plan: Plan) -> None:
+        self._owner = owner
         self._plan = plan
         self._lease: Lease | None = None
 
     def __enter__(self) -> SyncLease:
         if self._lease is not None:
             raise RuntimeError("this hold is in use; call hold() once for each block")
-        lease = _acquire(self._driver, self._core, self._plan)
+        lease = self._owner._acquire(self._plan)
         if lease is None:
-            raise self._core.not_acquired(self._plan.key)
-        held = SyncLease(self._driver, lease)
+            raise self._owner._core.not_acquired(self._plan.key)
+        held = SyncLease(self._owner, lease)
         try:
             self._start(held, lease)
         except BaseException:
@@ -111,7 +111,7 @@ class SyncHold:
         self._upkeep = None
         watch = self._plan.watch
         if watch.heartbeat is not None:
-            upkeep = Upkeep(self._driver.keeper, lease, held.signal, watch.on_renew_error)
+            upkeep = Upkeep(self._owner._driver.keeper, lease, held.signal, watch.on_renew_error)
             self._upkeep = held._upkeep = upkeep
             upkeep.start(watch.heartbeat)
 
@@ -129,7 +129,7 @@ class SyncHold:
             self._upkeep.stop()
         trouble: Exception | None = None
         try:
-            self._driver.run(finishing(lease, monotonic))
+            self._owner._driver.run(finishing(lease, monotonic))
         except Exception as error:  # noqa: BLE001
             trouble = error
         if lease.loss is not None:
@@ -152,8 +152,8 @@ class SyncLeased(Generic[C]):
         and what redis-py raises; a slot that such a command may have taken is given back.
         """
         refuse_unknown("acquire", options, AcquireOptions)
-        lease = _acquire(self._driver, self._core, self._core.plan(id, options))
-        return None if lease is None else SyncLease(self._driver, lease)
+        lease = self._acquire(self._core.plan(id, options))
+        return None if lease is None else SyncLease(self, lease)
 
     @overload
     def run(
@@ -183,7 +183,7 @@ class SyncLeased(Generic[C]):
         """`run` as a `with` block that yields the handle; same options, errors and cost."""
         refuse_unknown("hold", options, RunOptions)
         plan = self._core.plan_body(id, options, can_cancel=False)
-        return SyncHold(self._driver, self._core, plan)
+        return SyncHold(self, plan)
 
     def limited(
         self, id: str | int | Callable[P, str | int], **options: Unpack[RunOptions]
@@ -209,10 +209,10 @@ class SyncLeased(Generic[C]):
 
         return decorate
 
-
-def _acquire(driver: SyncDriver, core: LeasedCore, plan: Plan) -> Lease | None:
-    lease = core.lease(plan)
-    return lease if driver.run(acquiring(lease, plan.attempt, monotonic)) else None
+    def _acquire(self, plan: Plan) -> Lease | None:
+        lease = self._core.lease(plan)
+        granted = self._driver.run(acquiring(lease, plan.attempt, monotonic))
+        return lease if granted else None
 
 
 def _plain(kind: str, result: R) -> R:
