@@ -2,7 +2,7 @@
 
 `K = <prefix>:<id>` is the key that every implementation of the wire format shares. Whatever else
 belongs to the same id lives in a key of its own, whose hash tag puts it in the slot of `K` on a
-Cluster, and which starts with a brace, so that no id under the same prefix can spell it.
+Cluster. Its name never starts as `K` does, so no id under the same prefix can spell it.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ SLOTS = 16384
 
 
 def key_of(prefix: str, id: str | int) -> str:
-    """Name the key of `id`."""
-    return f"{prefix}:{id}"
+    """Name the key of `id`. A member of an enum is the string or the number that it is made of."""
+    return f"{prefix}:{str.__str__(id) if isinstance(id, str) else int(id)}"
 
 
 def sibling(key: str, name: str) -> str:
@@ -28,7 +28,7 @@ def sibling(key: str, name: str) -> str:
     if own is None and "}" not in key:
         return f"{{{key}}}:{name}"
     tag = own if own is not None else _tags()[_slot(key)]
-    return f"{{{tag}}}{name}:{key}"
+    return f"{name}{{{tag}}}:{key}" if key.startswith("{") else f"{{{tag}}}{name}:{key}"
 
 
 def _own_tag(key: str) -> str | None:

@@ -159,26 +159,29 @@ def acquiring(lease: Lease, attempt: Attempt, clock: Clock) -> Steps[bool]:
     Every try carries the same token, so a command that is sent again cannot take a second slot.
     """
     call = lease.kind.acquire(lease)
+    told = False
     try:
         for n in range(attempt.retries + 1):
             if n:
                 yield Sleep(attempt.pause)
             sent = clock()
             reply = yield call
+            told = True  # from here on the answer may have been a yes
             if flag(call.script, reply):
                 assert reply is not None  # noqa: S101
                 lease.granted(sent, reply)
                 return True
+            told = False
     except BaseException:
-        yield _undoing(lease, lease.duration)
+        yield _undoing(lease, lease.duration, in_doubt=not told)
         raise
     yield _undoing(lease, lease.duration)
     return False
 
 
-def _undoing(lease: Lease, within: float) -> GiveBack:
+def _undoing(lease: Lease, within: float, *, in_doubt: bool = True) -> GiveBack:
     """Give back what a command took whose answer did not come, and stop copies on their way."""
-    return GiveBack(lease.kind.release(lease, remember=True), within)
+    return GiveBack(lease.kind.release(lease, remember=True), within, in_doubt=in_doubt)
 
 
 def extending(lease: Lease, lease_ms: int | None, clock: Clock) -> Steps[bool]:
@@ -196,11 +199,11 @@ def extending(lease: Lease, lease_ms: int | None, clock: Clock) -> Steps[bool]:
         # It may have been carried out all the same, and may have made the lease shorter.
         lease.deadline = min(lease.deadline, sent + length_ms / 1000)
         raise
-    if held:
-        lease.deadline = sent + length_ms / 1000
-    else:
+    if not held:
         lease.apply(Event.REFUSED, "the server no longer has it")
-    return held
+        return False
+    lease.deadline = sent + length_ms / 1000
+    return lease.apply(Event.RENEWED)
 
 
 def releasing(lease: Lease, clock: Clock, *, brief: bool = False) -> Steps[bool]:

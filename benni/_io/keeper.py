@@ -13,19 +13,19 @@ import heapq
 import logging
 import threading
 import weakref
-from concurrent.futures import Future
 from itertools import count
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final
 
 from benni._core.effects import Reply
 from benni._core.lease import flag
 from benni._io.process import monotonic, process
+from benni._io.tasks import Kept, Return, Watch
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from concurrent.futures import Future
 
     from benni._core.effects import Call
-    from benni._core.lease import Lease
     from benni._io.links import Links, Outcome
 
 log = logging.getLogger("benni")
@@ -38,56 +38,6 @@ PATIENCE: Final = 5.0
 """Seconds that the longest wait for an answer takes, however long the leases are."""
 COMPACT: Final = 64
 """Entries that have been left before the heap is cleared of them."""
-
-
-class Kept(Protocol):
-    """A body whose lease is renewed, as the keeper sees it."""
-
-    lease: Lease
-
-    def can_end(self) -> bool:
-        """Whether its body can still come to an end by itself."""
-        ...
-
-    def renewal_failed(self, error: Exception) -> None:
-        """Take note of a round trip that failed."""
-        ...
-
-    def lost(self) -> None:
-        """Take note that `lease.loss` is set."""
-        ...
-
-
-class Watch:
-    """One lease that is renewed until `Keeper.forget`."""
-
-    __slots__ = ("due", "heartbeat", "kept", "lease", "live")
-
-    def __init__(self, kept: Kept, heartbeat: float) -> None:
-        self.kept = weakref.ref(kept)
-        self.lease = kept.lease
-        self.heartbeat = heartbeat
-        self.due = min(monotonic() + heartbeat, self.lease.deadline)
-        self.live = True
-
-    @property
-    def call(self) -> Call:
-        """The renewal."""
-        return self.lease.kind.extend(self.lease, self.lease.duration_ms, at_least=True)
-
-
-class Return:
-    """One slot to be given back, until the server has answered or `end` has come."""
-
-    __slots__ = ("call", "done", "due", "end", "live", "pause")
-
-    def __init__(self, call: Call, within: float) -> None:
-        self.call = call
-        self.due = monotonic()
-        self.end = self.due + within
-        self.pause = 0.05
-        self.done: Future[None] = Future()
-        self.live = True
 
 
 class Keeper:
