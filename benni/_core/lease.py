@@ -218,7 +218,7 @@ def releasing(lease: Lease, clock: Clock, *, brief: bool = False) -> Steps[bool]
     except BaseException:
         lease.in_doubt = True
         lease.apply(Event.SILENCE)
-        yield GiveBack(lease.kind.release(lease, remember=True), max(0.0, lease.deadline - clock()))
+        yield _undoing(lease, max(0.0, lease.deadline - clock()), in_doubt=False)
         raise
     assert reply is not None  # noqa: S101
     if freed or ((again or reply.resent) and clock() < lease.deadline):
