@@ -27,11 +27,11 @@ class NotAcquiredError(BenniError):
         self.limit = limit
 
     def __str__(self) -> str:
-        return f"no room for {self.key}: all {self.limit} permits are taken"
+        return f"no room for {self.key}: its limit is {self.limit}"
 
 
 class SemaphoreNotAcquiredError(NotAcquiredError):
-    """All permits of the semaphore are taken: shed the load or try later."""
+    """The permits of the semaphore are taken: shed the load or try later."""
 
 
 class LeaseLostError(BenniError):

@@ -35,6 +35,8 @@ class Reply(NamedTuple):
 
     value: object
     resent: bool | None
+    sent: float | None = None
+    """When the copy that was answered went out, if that was not when the call was asked for."""
 
 
 class Sleep(NamedTuple):

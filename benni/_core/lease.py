@@ -113,8 +113,11 @@ class Lease:
             return True
 
     def granted(self, sent: float, reply: Reply) -> None:
-        """Count the lease from `sent`, when the acquire that was granted went out."""
-        self.deadline = sent + self.duration
+        """Count the lease from when the copy of the acquire went out that was answered.
+
+        It began the lease anew, if an earlier one had been carried out.
+        """
+        self.deadline = (sent if reply.sent is None else reply.sent) + self.duration
         self.in_doubt = reply.resent is not False
 
     def renewed(self, sent: float, answer: bool) -> bool:  # noqa: FBT001

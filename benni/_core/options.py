@@ -16,7 +16,7 @@ class AcquireOptions(TypedDict, total=False):
 
     permits: int
     """How many permits to take, together or not at all. Default 1."""
-    lease_ms: int
+    lease_ms: int | None
     """How long the slot is held without an extension. Default: the declaration's."""
     retries: int
     """How often to try again when there is no room. Default 0: fail fast."""
@@ -27,7 +27,7 @@ class AcquireOptions(TypedDict, total=False):
 class RunOptions(AcquireOptions, total=False):
     """What `run`, `hold` and `limited` take besides."""
 
-    heartbeat_ms: int | Literal[False]
+    heartbeat_ms: int | Literal[False] | None
     """How often the lease is renewed; at most half of it. Default: a quarter. False: never."""
     on_renew_error: OnRenewError | None
     """Told of each round trip of a renewal that failed. Keep it quick."""

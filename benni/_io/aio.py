@@ -12,6 +12,7 @@ from benni._core.effects import Call, GiveBack, Reply, Sleep
 from benni._io.clients import is_answer, is_missing_script, is_timeout, taker
 from benni._io.keeper import Keeper
 from benni._io.links import AsyncLinks
+from benni._io.process import monotonic
 from benni._io.tally import Tally
 
 if TYPE_CHECKING:
@@ -148,12 +149,15 @@ async def _exchange(
 ) -> Reply:
     """Send and read on `connection`, and again as the client's own retry policy has it."""
     before = tally.sent
+    sent = None
 
     async def attempt() -> Any:
         try:
             await connection.connect()
         except Exception as error:
             raise _Unreachable from error
+        nonlocal sent
+        sent = monotonic()
         tally.sent += 1
         await connection.send_command(*command)
         return await connection.read_response()
@@ -172,7 +176,7 @@ async def _exchange(
         if not is_answer(error):
             await connection.disconnect(nowait=True)
         raise
-    return Reply(value, tally.sent - before > 1)
+    return Reply(value, tally.sent - before > 1, sent)
 
 
 async def _twice(attempt: Any, disconnect: Any) -> Any:

@@ -9,7 +9,6 @@ Accepted by type or, for valkey-py and fakeredis, by shape.
 
 from __future__ import annotations
 
-import copy
 import inspect
 from operator import methodcaller
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -102,13 +101,5 @@ def _is_named(error: BaseException, names: Iterable[str]) -> bool:
 
 def own_connection(connection_class: Any, kwargs: dict[str, Any]) -> Any:
     """Make a connection like the client's, but for patience: it tries once and is timed by us."""
-    options = {
-        name: value
-        for name, value in kwargs.items()
-        if name not in ("retry", "retry_on_timeout", "retry_on_error", "health_check_interval")
-    }
-    if (retry := kwargs.get("retry")) is not None:
-        retry = copy.deepcopy(retry)
-        retry.update_retries(0)
-        options["retry"] = retry
-    return connection_class(**options)
+    ours = ("retry", "retry_on_timeout", "retry_on_error", "health_check_interval")
+    return connection_class(**{name: v for name, v in kwargs.items() if name not in ours})

@@ -69,7 +69,10 @@ class Links:
         end = monotonic() + patience
         todo: dict[Place, list[tuple[int, bool]]] = defaultdict(list)
         for n, call in enumerate(calls):
-            todo[self._place_of(call)].append((n, False))
+            try:
+                todo[self._place_of(call)].append((n, False))
+            except Exception as error:  # noqa: BLE001
+                outcomes[n] = error  # a Cluster that does not know who has the slot
         for _ in range(ROUNDS):
             again: dict[Place, list[tuple[int, bool]]] = defaultdict(list)
             for place, items in todo.items():
@@ -146,7 +149,10 @@ class Links:
             pool = getattr(home, "connection_pool", home)
             return own_connection(pool.connection_class, pool.connection_kwargs)
         node = self._alive().get_default_node()
-        pool = node if hasattr(node, "connection_kwargs") else node.redis_connection.connection_pool
+        pool = node
+        if not hasattr(node, "connection_kwargs"):
+            client = getattr(node, "redis_connection", None) or node.valkey_connection
+            pool = client.connection_pool
         host, port = place
         kwargs = {**pool.connection_kwargs, "host": host or node.host, "port": port}
         return own_connection(pool.connection_class, kwargs)

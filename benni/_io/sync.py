@@ -12,6 +12,7 @@ from benni._core.effects import Call, GiveBack, Reply, Sleep
 from benni._io.clients import is_answer, is_missing_script, is_timeout, taker
 from benni._io.keeper import Keeper
 from benni._io.links import BlockingLinks
+from benni._io.process import monotonic
 from benni._io.tally import Tally
 
 if TYPE_CHECKING:
@@ -103,12 +104,15 @@ class SyncDriver:
 def _exchange(connection: Any, command: tuple[Any, ...], tally: Tally, *, brief: bool) -> Reply:
     """Send and read on `connection`, and again as the client's own retry policy has it."""
     before = tally.sent
+    sent = None
 
     def attempt() -> Any:
         try:
             connection.connect()
         except Exception as error:
             raise _Unreachable from error
+        nonlocal sent
+        sent = monotonic()
         tally.sent += 1
         connection.send_command(*command)
         return connection.read_response()
@@ -127,7 +131,7 @@ def _exchange(connection: Any, command: tuple[Any, ...], tally: Tally, *, brief:
         if not is_answer(error):
             connection.disconnect()
         raise
-    return Reply(value, tally.sent - before > 1)
+    return Reply(value, tally.sent - before > 1, sent)
 
 
 def _twice(attempt: Any, disconnect: Any) -> Any:

@@ -29,7 +29,7 @@ from benni.primitives._leased.upkeep import AsyncUpkeep
 from benni.primitives._leased.verdict import settle
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Coroutine
     from types import TracebackType
 
     from benni._core.lease import Lease
@@ -106,6 +106,8 @@ class AsyncHold:
         self._owner = owner
         self._plan = plan
         self._lease: Lease | None = None
+        self._held: AsyncLease | None = None
+        """The handle, kept for a block that does not name it."""
 
     async def __aenter__(self) -> AsyncLease:
         if self._lease is not None:
@@ -119,7 +121,7 @@ class AsyncHold:
         except BaseException:
             await held.release()
             raise
-        self._lease = lease
+        self._lease, self._held = lease, held
         return held
 
     def _start(self, held: AsyncLease, lease: Lease) -> None:
@@ -142,6 +144,7 @@ class AsyncHold:
         traceback: TracebackType | None,
     ) -> Literal[False]:
         lease, self._lease = self._lease, None
+        self._held = None
         if lease is None or self._generation != process.generation:
             return False  # the child of a fork leaves a block that its parent has entered
         lease.lapsed(monotonic())
@@ -212,14 +215,22 @@ class AsyncLeased(Generic[C]):
         plan = self._core.plan_body(id, options, can_cancel=True)
         return AsyncHold(self, plan)
 
+    @overload
     def limited(
-        self, id: str | int | Callable[P, str | int], **options: Unpack[RunOptions]
-    ) -> Callable[[Callable[P, Awaitable[R]]], Callable[P, Awaitable[R]]]:
+        self, id: str | int, **options: Unpack[RunOptions]
+    ) -> Callable[[Callable[P, Awaitable[R]]], Callable[P, Coroutine[Any, Any, R]]]: ...
+    @overload
+    def limited(
+        self, id: Callable[P, str | int], **options: Unpack[RunOptions]
+    ) -> Callable[[Callable[P, Awaitable[R]]], Callable[P, Coroutine[Any, Any, R]]]: ...
+    def limited(
+        self, id: str | int | Callable[..., str | int], **options: Unpack[RunOptions]
+    ) -> Callable[[Callable[P, Awaitable[R]]], Callable[P, Coroutine[Any, Any, R]]]:
         """Same as `SyncLeased.limited`, for coroutine functions."""
         refuse_unknown("limited", options, RunOptions)
         self._core.plan_body("checked" if callable(id) else id, options, can_cancel=True)
 
-        def decorate(fn: Callable[P, Awaitable[R]]) -> Callable[P, Awaitable[R]]:
+        def decorate(fn: Callable[P, Awaitable[R]]) -> Callable[P, Coroutine[Any, Any, R]]:
             refuse_body(self._core.name, fn, blocking=False)
 
             @wraps(fn)

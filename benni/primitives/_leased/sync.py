@@ -89,6 +89,8 @@ class SyncHold:
         self._owner = owner
         self._plan = plan
         self._lease: Lease | None = None
+        self._held: SyncLease | None = None
+        """The handle, kept for a block that does not name it."""
 
     def __enter__(self) -> SyncLease:
         if self._lease is not None:
@@ -102,7 +104,7 @@ class SyncHold:
         except BaseException:
             held.release()
             raise
-        self._lease = lease
+        self._lease, self._held = lease, held
         return held
 
     def _start(self, held: SyncLease, lease: Lease) -> None:
@@ -122,6 +124,7 @@ class SyncHold:
         traceback: TracebackType | None,
     ) -> Literal[False]:
         lease, self._lease = self._lease, None
+        self._held = None
         if lease is None or self._generation != process.generation:
             return False  # the child of a fork leaves a block that its parent has entered
         lease.lapsed(monotonic())
@@ -185,8 +188,16 @@ class SyncLeased(Generic[C]):
         plan = self._core.plan_body(id, options, can_cancel=False)
         return SyncHold(self, plan)
 
+    @overload
     def limited(
-        self, id: str | int | Callable[P, str | int], **options: Unpack[RunOptions]
+        self, id: str | int, **options: Unpack[RunOptions]
+    ) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
+    @overload
+    def limited(
+        self, id: Callable[P, str | int], **options: Unpack[RunOptions]
+    ) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
+    def limited(
+        self, id: str | int | Callable[..., str | int], **options: Unpack[RunOptions]
     ) -> Callable[[Callable[P, R]], Callable[P, R]]:
         """Decorate a function so that each call of it runs inside `run`.
 
