@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 import redis
+from lua.pools import FAR, server_ms
 
-from benni.primitives.semaphore.core import COUNT
+from benni.primitives.semaphore.core import ACQUIRE, COUNT
 
 
 def test_nobody(pool):
@@ -15,7 +16,13 @@ def test_nobody(pool):
 
 @pytest.mark.parametrize(
     ("ends", "live"),
-    [({"a": 1000}, 1), ({"a": 1000, "b": 2000}, 2), ({"a": -1, "b": 1000}, 1), ({"a": 0}, 0)],
+    [
+        ({"a": 1000}, 1),
+        ({"a": 1000, "b": 2000}, 2),
+        ({"a": -1, "b": 1000}, 1),
+        ({"a": 0}, 0),
+        ({"a": 1}, 1),
+    ],
 )
 def test_live_holders(pool, ends, live):
     """Holders whose lease has not ended are counted, and no others."""
@@ -26,9 +33,8 @@ def test_live_holders(pool, ends, live):
 def test_nothing_is_written(pool):
     """Expired holders stay where they are, and so does the expiry."""
     pool.put(a=-1000, b=1000)
-    before = pool.holders, pool.ends()
     pool.count()
-    assert (pool.holders, pool.ends()) == before
+    assert (pool.holders, pool.expiry()) == ({"a": -1000, "b": 1000}, 1000)
 
 
 def test_nothing_is_made(pool):
@@ -41,7 +47,7 @@ def test_nothing_is_made(pool):
 def test_a_replica_could_run_it(pool):
     """It writes nothing in the eyes of the server either."""
     pool.put(a=1000)
-    assert pool.redis.eval_ro(COUNT.text, 1, pool.key) == 1
+    assert pool.redis.eval_ro(pool.text("count"), 1, pool.key) == 1
 
 
 @pytest.mark.parametrize("call", ["acquire", "extend", "release", "count"])
@@ -52,3 +58,13 @@ def test_a_key_of_another_kind(pool, call):
     with pytest.raises(redis.ResponseError, match="WRONGTYPE"):
         run() if call == "count" else run("a")
     assert pool.redis.get(pool.key) == "a string"
+
+
+def test_the_clock_is_the_servers(pool):
+    """Outside these tests a script reads the time of the server that runs it, in milliseconds."""
+    before = server_ms(pool.redis)
+    pool.redis.eval(ACQUIRE.text, 2, pool.key, pool.void, 1, FAR, "a")
+    ends = pool.redis.zscore(pool.key, "a")
+    assert before + FAR <= ends <= server_ms(pool.redis) + FAR
+    assert ends == int(ends)
+    assert pool.redis.eval(COUNT.text, 1, pool.key) == 1

@@ -56,9 +56,10 @@ class FakeServer:
 
     def stop(self) -> None:
         """Drop the data, and let no client connect."""
-        for db in self._server.dbs.values():
-            db.clear()
-        self._server.script_cache.clear()
+        with self._server.lock:
+            for db in self._server.dbs.values():
+                db.clear()
+            self._server.script_cache.clear()
         self._server.connected = False
 
     def restart_empty(self) -> None:

@@ -22,7 +22,7 @@ from benni._core.body import refuse_body, takes_argument
 from benni._core.lease import acquiring, extending, finishing, releasing
 from benni._core.leased import LeasedCore
 from benni._core.options import AcquireOptions, RunOptions, refuse_unknown
-from benni._io.process import monotonic, process
+from benni._io.process import monotonic
 from benni.primitives._leased.handle import Handle
 from benni.primitives._leased.signal import AsyncSignal, announce
 from benni.primitives._leased.upkeep import AsyncUpkeep
@@ -105,12 +105,11 @@ class AsyncHold:
     def __init__(self, owner: AsyncLeased[Any], plan: Plan) -> None:
         self._owner = owner
         self._plan = plan
-        self._lease: Lease | None = None
         self._held: AsyncLease | None = None
-        """The handle, kept for a block that does not name it."""
+        """Kept here as well, for a block that does not name it."""
 
     async def __aenter__(self) -> AsyncLease:
-        if self._lease is not None:
+        if self._held is not None:
             raise RuntimeError("this hold is in use; call hold() once for each block")
         lease = await self._owner._acquire(self._plan)
         if lease is None:
@@ -121,20 +120,16 @@ class AsyncHold:
         except BaseException:
             await held.release()
             raise
-        self._lease, self._held = lease, held
+        self._held = held
         return held
 
     def _start(self, held: AsyncLease, lease: Lease) -> None:
-        self._generation = process.generation
-        self._signal = held.signal
-        self._upkeep = None
         watch = self._plan.watch
         if watch.heartbeat is not None:
-            loop = asyncio.get_running_loop()
             keeper = self._owner._driver.keeper
-            upkeep = AsyncUpkeep(keeper, lease, held.signal, watch.on_renew_error, loop)
-            self._upkeep = held._upkeep = upkeep
-            upkeep.start(watch.heartbeat)
+            loop = asyncio.get_running_loop()
+            held._upkeep = AsyncUpkeep(keeper, lease, held.signal, watch.on_renew_error, loop)
+            held._upkeep.start(watch.heartbeat)
         self._canceller = _Canceller(held.signal) if watch.cancel else None
 
     async def __aexit__(
@@ -143,13 +138,13 @@ class AsyncHold:
         exc: BaseException | None,
         traceback: TracebackType | None,
     ) -> Literal[False]:
-        lease, self._lease = self._lease, None
-        self._held = None
-        if lease is None or self._generation != process.generation:
+        held, self._held = self._held, None
+        if held is None or not held._is_ours():
             return False  # the child of a fork leaves a block that its parent has entered
+        lease = held._lease
         lease.lapsed(monotonic())
-        if self._upkeep is not None:
-            self._upkeep.stop()
+        if held._upkeep is not None:
+            held._upkeep.stop()
         ours = self._canceller is not None and self._canceller.stop(exc)
         trouble: Exception | None = None
         try:
@@ -157,7 +152,7 @@ class AsyncHold:
         except Exception as error:  # noqa: BLE001
             trouble = error
         if lease.loss is not None:
-            announce(self._signal)
+            announce(held.signal)
         settle(lease, None if ours else exc, trouble)
         return False
 

@@ -20,7 +20,7 @@ from benni._core.body import refuse_body, takes_argument
 from benni._core.lease import acquiring, extending, finishing, releasing
 from benni._core.leased import LeasedCore
 from benni._core.options import AcquireOptions, RunOptions, refuse_unknown
-from benni._io.process import monotonic, process
+from benni._io.process import monotonic
 from benni.errors import ValidationError
 from benni.primitives._leased.handle import Handle
 from benni.primitives._leased.signal import SyncSignal, announce
@@ -88,12 +88,11 @@ class SyncHold:
     def __init__(self, owner: SyncLeased[Any], plan: Plan) -> None:
         self._owner = owner
         self._plan = plan
-        self._lease: Lease | None = None
         self._held: SyncLease | None = None
-        """The handle, kept for a block that does not name it."""
+        """Kept here as well, for a block that does not name it."""
 
     def __enter__(self) -> SyncLease:
-        if self._lease is not None:
+        if self._held is not None:
             raise RuntimeError("this hold is in use; call hold() once for each block")
         lease = self._owner._acquire(self._plan)
         if lease is None:
@@ -104,18 +103,15 @@ class SyncHold:
         except BaseException:
             held.release()
             raise
-        self._lease, self._held = lease, held
+        self._held = held
         return held
 
     def _start(self, held: SyncLease, lease: Lease) -> None:
-        self._generation = process.generation
-        self._signal = held.signal
-        self._upkeep = None
         watch = self._plan.watch
         if watch.heartbeat is not None:
-            upkeep = Upkeep(self._owner._driver.keeper, lease, held.signal, watch.on_renew_error)
-            self._upkeep = held._upkeep = upkeep
-            upkeep.start(watch.heartbeat)
+            keeper = self._owner._driver.keeper
+            held._upkeep = Upkeep(keeper, lease, held.signal, watch.on_renew_error)
+            held._upkeep.start(watch.heartbeat)
 
     def __exit__(
         self,
@@ -123,20 +119,20 @@ class SyncHold:
         exc: BaseException | None,
         traceback: TracebackType | None,
     ) -> Literal[False]:
-        lease, self._lease = self._lease, None
-        self._held = None
-        if lease is None or self._generation != process.generation:
+        held, self._held = self._held, None
+        if held is None or not held._is_ours():
             return False  # the child of a fork leaves a block that its parent has entered
+        lease = held._lease
         lease.lapsed(monotonic())
-        if self._upkeep is not None:
-            self._upkeep.stop()
+        if held._upkeep is not None:
+            held._upkeep.stop()
         trouble: Exception | None = None
         try:
             self._owner._driver.run(finishing(lease, monotonic))
         except Exception as error:  # noqa: BLE001
             trouble = error
         if lease.loss is not None:
-            announce(self._signal)
+            announce(held.signal)
         settle(lease, exc, trouble)
         return False
 
