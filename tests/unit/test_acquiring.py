@@ -84,6 +84,13 @@ def test_the_lease_counts_from_the_send_of_the_last_try():
     assert lease.deadline == 1013
 
 
+def test_the_lease_counts_from_the_copy_that_was_answered():
+    """A copy that was sent again began the lease anew, so the time until then is not lost."""
+    lease = new_lease(deadline=0)
+    acquire(Reply(1, resent=True, sent=1004.0), lease=lease)
+    assert lease.deadline == 1014
+
+
 @pytest.mark.parametrize(
     ("answer", "in_doubt"), [(YES, False), (RESENT_YES, True), (UNSEEN_YES, True)]
 )

@@ -43,6 +43,10 @@ def test_the_key_of_an_enum_member():
     assert key_of("provider", Named.OPENAI) == "provider:openai"
     assert key_of("provider", Numbered.ONE) == "provider:1"
     assert key_of("provider", Plain.ONE) == "provider:1"
+
+
+def test_the_key_of_an_enum_prefix():
+    """The same goes for a prefix."""
     assert key_of(Named.OPENAI, "x") == "openai:x"
 
 
