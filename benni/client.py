@@ -105,9 +105,9 @@ class Benni:
     _closed = False
 
     @overload
-    def __new__(cls, client: SyncClient, *, schema: Schema = ...) -> SyncBenni: ...
-    @overload
     def __new__(cls, client: AsyncClient, *, schema: Schema = ...) -> AsyncBenni: ...
+    @overload
+    def __new__(cls, client: SyncClient, *, schema: Schema = ...) -> SyncBenni: ...
     def __new__(cls, client: Any, *, schema: Schema = ()) -> Any:
         """See the class."""
         declared = collect(schema)

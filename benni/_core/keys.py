@@ -16,7 +16,8 @@ SLOTS = 16384
 
 def key_of(prefix: str, id: str | int) -> str:
     """Name the key of `id`. A member of an enum is the string or the number that it is made of."""
-    return f"{prefix}:{str.__str__(id) if isinstance(id, str) else int(id)}"
+    name = str.__str__(id) if isinstance(id, str) else str(int(id))
+    return str.__str__(prefix) + ":" + name
 
 
 def sibling(key: str, name: str) -> str:
@@ -46,8 +47,8 @@ def _slot(key: str) -> int:
 def _tags() -> dict[int, str]:
     """Find a short tag for every slot, for keys whose braces cannot be wrapped (20 ms, once)."""
     tags: dict[int, str] = {}
-    for number in count():
-        tags.setdefault(_slot(str(number)), str(number))
-        if len(tags) == SLOTS:
-            return tags
-    raise AssertionError
+    numbers = map(str, count())
+    while len(tags) < SLOTS:
+        tag = next(numbers)
+        tags.setdefault(_slot(tag), tag)
+    return tags

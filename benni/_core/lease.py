@@ -89,6 +89,8 @@ class Lease:
     """The lease has lapsed at this time unless it is extended before."""
     shortened: float = float("-inf")
     """When the holder last asked for a length of its own: older renewals do not outrank it."""
+    promised_ms: int = 0
+    """How long the last extension was for."""
     watched: bool = False
     """Renewed in the background, so that silence and a missing slot are losses."""
     in_doubt: bool = False
@@ -118,6 +120,7 @@ class Lease:
         It began the lease anew, if an earlier one had been carried out.
         """
         self.deadline = (sent if reply.sent is None else reply.sent) + self.duration
+        self.promised_ms = self.duration_ms
         self.in_doubt = reply.resent is not False
 
     def renewed(self, sent: float, answer: bool) -> bool:  # noqa: FBT001
@@ -126,6 +129,7 @@ class Lease:
             return self.apply(Event.REFUSED, "the server no longer has it")
         if self.apply(Event.RENEWED) and sent >= self.shortened:
             self.deadline = max(self.deadline, sent + self.duration)
+            self.promised_ms = self.duration_ms
         return False
 
     def lapsed(self, now: float) -> bool:
@@ -133,7 +137,7 @@ class Lease:
         if not self.watched or now < self.deadline:
             return False
         return self.apply(
-            Event.LAPSED, f"no renewal has succeeded within the lease of {self.duration_ms} ms"
+            Event.LAPSED, f"no renewal has succeeded within the lease of {self.promised_ms or self.duration_ms} ms"
         )
 
 
@@ -206,6 +210,7 @@ def extending(lease: Lease, lease_ms: int | None, clock: Clock) -> Steps[bool]:
         lease.apply(Event.REFUSED, "the server no longer has it")
         return False
     lease.deadline = sent + length_ms / 1000
+    lease.promised_ms = length_ms
     return lease.apply(Event.RENEWED)
 
 

@@ -48,6 +48,9 @@ class LeasedCore(ABC):
         self.limit = limit
         self.lease_ms = lease_ms
         self._tokens = tokens
+        self._plain = read_attempt(self.name, limit, lease_ms, {})
+        self._plain_watch = read_watch(self.name, lease_ms, {}, can_cancel=False)
+        """How it goes without options, which is most of the time."""
 
     def key(self, id: str | int) -> str:
         """Check `id` and name its key."""
@@ -56,11 +59,15 @@ class LeasedCore(ABC):
 
     def plan(self, id: str | int, options: AcquireOptions) -> Plan:
         """Check an acquisition."""
+        if not options:
+            return Plan(self.key(id), self._plain, _NO_WATCH)
         attempt = read_attempt(self.name, self.limit, self.lease_ms, options)
         return Plan(self.key(id), attempt, _NO_WATCH)
 
     def plan_body(self, id: str | int, options: RunOptions, *, can_cancel: bool) -> Plan:
         """Check an acquisition whose lease is looked after while a body runs."""
+        if not options:
+            return Plan(self.key(id), self._plain, self._plain_watch)
         attempt = read_attempt(self.name, self.limit, self.lease_ms, options)
         watch = read_watch(self.name, attempt.lease_ms, options, can_cancel=can_cancel)
         return Plan(self.key(id), attempt, watch)

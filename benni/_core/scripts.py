@@ -74,7 +74,9 @@ def _locals(keys: tuple[str, ...], args: tuple[str, ...]) -> list[str]:
     lines = [f"local {key} = KEYS[{n}]" for n, key in enumerate(keys, 1)]
     for n, argument in enumerate(args, 1):
         if argument.endswith("..."):
-            lines.append(f"local {argument[:-3]} = {{unpack(ARGV, {n})}}")
+            rest = argument[:-3]  # one by one: there may be more than fit on Lua's stack
+            lines.append(f"local {rest} = {{}}")
+            lines.append(f"for n = {n}, #ARGV do {rest}[n - {n - 1}] = ARGV[n] end")
             continue
         name, _, kind = argument.partition(":")
         value = f"tonumber(ARGV[{n}])" if kind == "int" else f"ARGV[{n}]"

@@ -46,6 +46,7 @@ class AsyncDriver:
         tally = Tally()
         answer: Reply | None = None
         trouble: BaseException | None = None
+        closing = False
         while True:
             try:
                 if trouble is None:
@@ -54,27 +55,28 @@ class AsyncDriver:
                 else:
                     error, trouble = trouble, None
                     effect = steps.throw(error)
-                answer = await self._carry_out(effect, tally)
+                answer = await self._carry_out(effect, tally, closing=closing)
             except StopIteration as stop:
                 return cast("T", stop.value)
             except BaseException as error:
                 if getgeneratorstate(steps) == GEN_CLOSED:
                     raise
                 tally.answered += is_answer(error)
+                closing = isinstance(error, GeneratorExit)
                 trouble = error
 
     async def call(self, call: Call) -> Reply:
         """Make one round trip."""
         return await self._call(call, Tally())
 
-    async def _carry_out(self, effect: Effect, tally: Tally) -> Reply | None:
+    async def _carry_out(self, effect: Effect, tally: Tally, *, closing: bool) -> Reply | None:
         if type(effect) is Call:
             return await self._call(effect, tally)
         if type(effect) is Sleep:
             await asyncio.sleep(effect.seconds)
         elif type(effect) is GiveBack and (tally.in_doubt or not effect.in_doubt):
             done = self.keeper.give_back(effect.call, effect.within)
-            if effect.wait:
+            if effect.wait and not closing:  # a coroutine that is closed must not wait
                 await _wait(done, effect.wait)
         return None
 
@@ -152,11 +154,12 @@ async def _exchange(
     sent = None
 
     async def attempt() -> Any:
-        try:
-            await connection.connect()
-        except Exception as error:
-            raise _Unreachable from error
         nonlocal sent
+        if sent is not None:  # the pool has connected it for the first time
+            try:
+                await connection.connect()
+            except Exception as error:
+                raise _Unreachable from error
         sent = monotonic()
         tally.sent += 1
         await connection.send_command(*command)

@@ -99,7 +99,19 @@ def _is_named(error: BaseException, names: Iterable[str]) -> bool:
     return any(cls.__name__ in names for cls in type(error).__mro__)
 
 
+NOT_COPIED = (
+    # The keeper is patient in its own way: it tries once, and times each wait itself.
+    "retry",
+    "retry_on_timeout",
+    "retry_on_error",
+    "health_check_interval",
+    # These belong to the pool, and keep it alive.
+    "maint_notifications_config",
+    "maint_notifications_pool_handler",
+    "oss_cluster_maint_notifications_handler",
+)
+
+
 def own_connection(connection_class: Any, kwargs: dict[str, Any]) -> Any:
-    """Make a connection like the client's, but for patience: it tries once and is timed by us."""
-    ours = ("retry", "retry_on_timeout", "retry_on_error", "health_check_interval")
-    return connection_class(**{name: v for name, v in kwargs.items() if name not in ours})
+    """Make a connection that goes where the client's go, with the same rights."""
+    return connection_class(**{name: v for name, v in kwargs.items() if name not in NOT_COPIED})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar, cast
 
 from benni._io.clients import colour_of, home_of
 
@@ -18,8 +18,33 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-SyncClient: TypeAlias = "redis.Redis | redis.RedisCluster | SyncBenni"
-AsyncClient: TypeAlias = "redis.asyncio.Redis | redis.asyncio.RedisCluster | AsyncBenni"
+
+class SyncLike(Protocol):
+    """A blocking client of another driver, as a type checker sees it."""
+
+    def execute_command(self, *args: Any, **options: Any) -> Any:
+        """Make one round trip."""
+        ...
+
+    def close(self) -> None:
+        """Close it."""
+        ...
+
+
+class AsyncLike(Protocol):
+    """Same as `SyncLike`, but awaited."""
+
+    def execute_command(self, *args: Any, **options: Any) -> Any:
+        """Same as `SyncLike.execute_command`; some drivers return a coroutine from a plain def."""
+        ...
+
+    async def aclose(self) -> None:
+        """Same as `SyncLike.close`, but awaited. What tells the colours apart."""
+        ...
+
+
+SyncClient: TypeAlias = "redis.Redis | redis.RedisCluster | SyncBenni | SyncLike"
+AsyncClient: TypeAlias = "redis.asyncio.Redis | redis.asyncio.RedisCluster | AsyncBenni | AsyncLike"
 
 
 def client_of(client: Any) -> Any:

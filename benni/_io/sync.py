@@ -107,11 +107,12 @@ def _exchange(connection: Any, command: tuple[Any, ...], tally: Tally, *, brief:
     sent = None
 
     def attempt() -> Any:
-        try:
-            connection.connect()
-        except Exception as error:
-            raise _Unreachable from error
         nonlocal sent
+        if sent is not None:  # the pool has connected it for the first time
+            try:
+                connection.connect()
+            except Exception as error:
+                raise _Unreachable from error
         sent = monotonic()
         tally.sent += 1
         connection.send_command(*command)

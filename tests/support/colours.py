@@ -54,19 +54,20 @@ class Threads:
         if not inspect.iscoroutinefunction(body):
             return body
 
-        def plain(*args: Any) -> Any:
+        def plain(*args: Any, **kwargs: Any) -> Any:
             outcome: Future[Any] = Future()
-            self.loop.call_soon_threadsafe(self._start, body, args, outcome)
+            call = partial(body, *map(self.neutral, args), **kwargs)
+            self.loop.call_soon_threadsafe(self._start, call, outcome)
             return outcome.result()
 
         plain.__signature__ = inspect.signature(body)  # type: ignore[attr-defined]
         plain.__wrapped__ = body  # type: ignore[attr-defined]
         return plain
 
-    def _start(self, body: Callable[..., Any], args: Any, outcome: Future[Any]) -> None:
+    def _start(self, call: Callable[[], Any], outcome: Future[Any]) -> None:
         async def run() -> None:
             try:
-                outcome.set_result(await body(*map(self.neutral, args)))
+                outcome.set_result(await call())
             except BaseException as error:
                 outcome.set_exception(error)
 

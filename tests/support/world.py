@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from benni import Semaphore
 from support.colours import Threads, Wrapped
+from support.waiting import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -32,7 +33,10 @@ class World:
 
     def client(self, **options: Any) -> Any:
         """Make a client of this colour, which is closed when the test has ended."""
-        client = self.server.client(self.colour, **options)
+        return self.adopt(self.server.client(self.colour, **options))
+
+    def adopt(self, client: Any) -> Any:
+        """See to it that `client` is closed when the test has ended."""
         self._clients.append(client)
         return client
 
@@ -79,6 +83,12 @@ class World:
         seconds, microseconds = self.redis.time()
         return seconds * 1000 + microseconds // 1000
 
+    async def renewed(self, key: str, times: int = 2) -> None:
+        """Wait until the leases on `key` have been extended so often."""
+        for _ in range(times):
+            before = max(self.members(key).values())
+            await wait_until(lambda: max(self.members(key).values()) > before)  # noqa: B023
+
     def put_holder(self, key: str, token: str, expires_in_ms: int) -> None:
         """Write a holder by hand, as another implementation of the wire format would."""
         expiry = self.now_ms() + expires_in_ms
@@ -122,7 +132,8 @@ async def leaving_nothing(server: Any) -> AsyncIterator[None]:
     yield
 
     def left() -> list[str]:
-        names = [t.name for t in set(threading.enumerate()) - threads if t.is_alive()]
+        more_threads = {t for t in threading.enumerate() if not t.name.startswith("asyncio_")}
+        names = [t.name for t in more_threads - threads if t.is_alive()]
         if server.kind == "real" and server.pid is not None:
             more = server.connections() - connections
             names += [f"{more} connections"] if more > 0 else []

@@ -62,6 +62,8 @@ class AsyncLease(Handle):
         held = await self._owner._driver.run(extending(self._lease, lease_ms, monotonic))
         if self.signal.aborted:
             announce(self.signal)
+        elif held and self._upkeep is not None:
+            self._upkeep.hasten()
         return held
 
     async def __aenter__(self) -> Self:
@@ -198,6 +200,7 @@ class AsyncLeased(Generic[C]):
         With `on_lost="cancel"` the loss also cancels `fn` at its next await, and `run` raises the
         loss; a cancellation from outside stays one.
         """
+        refuse_unknown("run", options, RunOptions)
         refuse_body(self._core.name, fn, blocking=False)
         wants_handle = takes_argument(self._core.name, "fn", fn)
         async with self.hold(id, **options) as held:

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import logging
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from benni._core.body import takes_argument
 from benni._io.aio import call_in
@@ -49,7 +49,9 @@ class Signal:
         if self._lease.loss is not None:
             raise self._lease.loss
 
-    def add_listener(self, fn: Callable[..., object]) -> Callable[[], None]:
+    def add_listener(
+        self, fn: Callable[[LeaseLostError], object] | Callable[[], object]
+    ) -> Callable[[], None]:
         """Have `fn` called once when the lease is lost, at once if it is already.
 
         `fn` is given the reason if it has one required parameter. It should be quick, and what it
@@ -57,11 +59,12 @@ class Signal:
         with an asyncio client in the event loop that took the lease. Returns a function that
         removes it.
         """
-        wants_reason = takes_argument("signal", "listener", fn)
+        listener = cast("Callable[..., object]", fn)
+        wants_reason = takes_argument("signal", "listener", listener)
 
         def call() -> None:
             try:
-                fn(self.reason) if wants_reason else fn()
+                listener(self.reason) if wants_reason else listener()
             except Exception:
                 log.exception("a listener of the signal of %s failed", self._lease.key)
 

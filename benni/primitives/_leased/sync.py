@@ -73,6 +73,8 @@ class SyncLease(Handle):
         held = self._owner._driver.run(extending(self._lease, lease_ms, monotonic))
         if self.signal.aborted:
             announce(self.signal)
+        elif held and self._upkeep is not None:
+            self._upkeep.hasten()
         return held
 
     def __enter__(self) -> Self:
@@ -173,6 +175,7 @@ class SyncLeased(Generic[C]):
         the way in. Trouble on the way out does not take the result away: it is logged, and the
         slot is given back in the background.
         """
+        refuse_unknown("run", options, RunOptions)
         refuse_body(self._core.name, fn, blocking=True)
         wants_handle = takes_argument(self._core.name, "fn", fn)
         with self.hold(id, **options) as held:

@@ -12,8 +12,8 @@ local held = true
 for _, member in ipairs(members) do
   local score = redis.call('ZSCORE', holders, member)
   held = held and score and tonumber(score) > at
+  redis.call('ZREM', holders, member)
 end
-redis.call('ZREM', holders, unpack(members))
 
 if remember > 0 then
   local denied = members[1] .. ':0'
