@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar, cast, overload
 
 from benni._core.registry import collect
-from benni._io.drivers import driver_of, pick
+from benni._io.drivers import client_of, driver_of, pick
 from benni._io.owned import Owned
 from benni.errors import BenniError
 
@@ -87,7 +87,7 @@ class Benni:
     is sent. A client that is passed in is left open when the handle is closed.
 
     Args:
-        client: a client of redis-py, valkey-py or fakeredis, of either colour.
+        client: a client of redis-py, valkey-py or fakeredis, of either colour, or another handle.
         schema: a module, a mapping, a class, or a list of these. Public names bound to
             declarations are collected.
 
@@ -111,6 +111,7 @@ class Benni:
     def __new__(cls, client: Any, *, schema: Schema = ()) -> Any:
         """See the class."""
         declared = collect(schema)
+        client = client_of(client)
         self = object.__new__(pick(cls, client, SyncBenni, AsyncBenni))
         self._benni_client = client
         self._bound = {}

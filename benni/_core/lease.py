@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from benni._core.effects import Reply, Steps
     from benni._core.leased import LeasedCore
     from benni._core.options import Attempt
-    from benni._core.scripts import Script
     from benni.errors import LeaseLostError
 
 Clock: TypeAlias = Callable[[], float]
@@ -136,9 +135,8 @@ class Lease:
         """Declare a watched lease lost if its time is over; say whether it was."""
         if not self.watched or now < self.deadline:
             return False
-        return self.apply(
-            Event.LAPSED, f"no renewal has succeeded within the lease of {self.promised_ms or self.duration_ms} ms"
-        )
+        length = self.promised_ms or self.duration_ms
+        return self.apply(Event.LAPSED, f"no renewal has succeeded within the lease of {length} ms")
 
 
 class Guard(Protocol):
@@ -153,10 +151,10 @@ class Guard(Protocol):
         ...
 
 
-def flag(script: Script, reply: Reply | None) -> bool:
+def flag(script: str, reply: Reply | None) -> bool:
     """Read a reply that is 1 or 0."""
     if reply is None or type(reply.value) is not int or reply.value not in (0, 1):
-        raise ReplyError(script.name, reply and reply.value)
+        raise ReplyError(script, reply and reply.value)
     return reply.value == 1
 
 
@@ -166,19 +164,25 @@ def acquiring(lease: Lease, attempt: Attempt, clock: Clock) -> Steps[bool]:
     Every try carries the same token, so a command that is sent again cannot take a second slot.
     """
     call = lease.kind.acquire(lease)
-    told = False
+    told = late = False
+    left = attempt.retries
     try:
-        for n in range(attempt.retries + 1):
-            if n:
-                yield Sleep(attempt.pause)
+        while True:
             sent = clock()
             reply = yield call
             told = True  # from here on the answer may have been a yes
-            if flag(call.script, reply):
+            if flag(call.script.name, reply):
                 assert reply is not None  # noqa: S101
                 lease.granted(sent, reply)
-                return True
+                if late or clock() < lease.deadline:
+                    return True
+                late = True  # read a lease too late, when others may have had it: ask once more
+                continue
             told = False
+            if not left:
+                break
+            left -= 1
+            yield Sleep(attempt.pause)
     except BaseException:
         yield _undoing(lease, lease.duration, in_doubt=not told)
         raise
@@ -201,13 +205,16 @@ def extending(lease: Lease, lease_ms: int | None, clock: Clock) -> Steps[bool]:
         lease.shortened = sent
     call = lease.kind.extend(lease, length_ms, at_least=False)
     try:
-        held = flag(call.script, (yield call))
+        held = flag(call.script.name, (yield call))
     except BaseException:
         # It may have been carried out all the same, and may have made the lease shorter.
         lease.deadline = min(lease.deadline, sent + length_ms / 1000)
         raise
     if not held:
         lease.apply(Event.REFUSED, "the server no longer has it")
+        if lease.permits > 1:  # one that is gone leaves the others without a holder
+            release = lease.kind.release(lease, remember=True)
+            yield GiveBack(release, lease.duration, wait=0, in_doubt=False)
         return False
     lease.deadline = sent + length_ms / 1000
     lease.promised_ms = length_ms
@@ -222,7 +229,7 @@ def releasing(lease: Lease, clock: Clock, *, brief: bool = False) -> Steps[bool]
     call = lease.kind.release(lease, remember=lease.in_doubt, brief=brief)
     try:
         reply = yield call
-        freed = flag(call.script, reply)
+        freed = flag(call.script.name, reply)
     except BaseException:
         lease.in_doubt = True
         lease.apply(Event.SILENCE)

@@ -47,6 +47,8 @@ class AsyncDriver:
         answer: Reply | None = None
         trouble: BaseException | None = None
         closing = False
+        task = asyncio.current_task()
+        before = task.cancelling() if task is not None else 0
         while True:
             try:
                 if trouble is None:
@@ -56,6 +58,10 @@ class AsyncDriver:
                     error, trouble = trouble, None
                     effect = steps.throw(error)
                 answer = await self._carry_out(effect, tally, closing=closing)
+                if task is not None and task.cancelling() > before:
+                    # Python 3.11's wait_for, which redis-py sends with, can swallow it.
+                    before = task.cancelling()
+                    raise asyncio.CancelledError  # noqa: TRY301
             except StopIteration as stop:
                 return cast("T", stop.value)
             except BaseException as error:

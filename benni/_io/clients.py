@@ -31,6 +31,7 @@ def colour_of(client: object) -> Colour:
         not isinstance(client, type)
         and callable(run)
         and not hasattr(client, "command_stack")  # a pipeline
+        and not hasattr(client, "get_message")  # a subscription
         and (is_cluster(client) or _has_pool(client))
     )
     if not usable:

@@ -71,8 +71,7 @@ class Keeper:
         """Renew the lease of `kept` every `heartbeat` seconds from now on."""
         watch = Watch(kept, heartbeat)
         with self._lock:
-            duration = watch.lease.duration
-            self._shortest[duration] = self._shortest.get(duration, 0) + 1
+            self._shortest[watch.duration] = self._shortest.get(watch.duration, 0) + 1
             self._add(watch)
         return watch
 
@@ -125,18 +124,16 @@ class Keeper:
             self._changed.notify()
 
     def _discount(self, watch: Watch) -> None:
-        duration = watch.lease.duration
-        left = self._shortest[duration] - 1
-        if left:
-            self._shortest[duration] = left
-        else:
-            del self._shortest[duration]
+        self._shortest[watch.duration] -= 1
+        if not self._shortest[watch.duration]:
+            del self._shortest[watch.duration]
 
     # What follows runs in the thread.
 
     def _keep(self) -> None:
         while (tasks := self._wait()) is not None:
             self._tend(tasks)
+            del tasks  # or the last ones would live for as long as the thread sleeps
 
     def _wait(self) -> list[Watch | Return] | None:
         """Sleep until something is due and take it; None when the thread is to end."""
@@ -167,15 +164,26 @@ class Keeper:
 
     def _tend(self, tasks: list[Watch | Return]) -> None:
         now = monotonic()
-        todo = [task for task in tasks if self._is_worth(task, now)]
-        if not todo:
+        calls: list[Call] = []
+        todo: list[tuple[Watch | Return, Kept | None]] = []
+        ends = [now + PATIENCE]
+        for task in tasks:
+            if isinstance(task, Return):
+                todo.append((task, None))
+                calls.append(task.call)
+            elif (kept := self._still_kept(task, now)) is not None:
+                lease = kept.lease
+                todo.append((task, kept))
+                calls.append(lease.kind.extend(lease, lease.duration_ms, at_least=True))
+                ends.append(lease.deadline)
+        if not calls:
             return
-        outcomes = self._exchange([task.call for task in todo], self._patience(todo, now))
-        for task, outcome in zip(todo, outcomes, strict=True):
-            if isinstance(task, Watch):
-                self._renewed(task, now, outcome)
-            else:
+        outcomes = self._exchange(calls, self._patience(min(ends) - now))
+        for (task, kept), outcome in zip(todo, outcomes, strict=True):
+            if isinstance(task, Return):
                 self._returned(task, outcome)
+            elif kept is not None:
+                self._renewed(task, kept, now, outcome)
 
     def _exchange(self, calls: list[Call], patience: float) -> list[Outcome]:
         try:
@@ -184,48 +192,43 @@ class Keeper:
             log.exception("the keeper could not talk to the server")
             return [error] * len(calls)
 
-    def _is_worth(self, task: Watch | Return, now: float) -> bool:
-        if isinstance(task, Return):
-            return True
-        kept = task.kept()
+    def _still_kept(self, watch: Watch, now: float) -> Kept | None:
+        """Return the body of a watch, unless there is nothing left to renew for it."""
+        kept = watch.kept()
         if kept is None or not kept.can_end():
-            self._end(task)
-            return False
-        lost = task.lease.lapsed(now)
-        if lost:
-            self._end(task)
+            self._end(watch)
+            return None
+        if kept.lease.lapsed(now):
+            self._end(watch)
             _tell(kept.lost)
-        return not lost
+            return None
+        return kept
 
-    def _patience(self, tasks: list[Watch | Return], now: float) -> float:
+    def _patience(self, left: float) -> float:
         """Bound the wait so that one stuck answer loses nobody: not these, and not the rest."""
         with self._lock:
             shortest = min(self._shortest, default=PATIENCE)
-        left = [task.lease.deadline - now for task in tasks if isinstance(task, Watch)]
-        return max(0.001, min([PATIENCE, shortest / 3, *left]))
+        return max(0.001, min(shortest / 3, left))
 
-    def _renewed(self, watch: Watch, sent: float, outcome: Outcome) -> None:
-        kept = watch.kept()
-        if kept is None or not watch.live:
-            self._end(watch)
+    def _renewed(self, watch: Watch, kept: Kept, sent: float, outcome: Outcome) -> None:
+        if not watch.live:
             return
+        lease = kept.lease
         error = outcome if isinstance(outcome, Exception) else None
-        lost = False
         if error is None:
             try:
-                held = flag(watch.call.script, Reply(outcome, resent=False))
+                held = flag("extend", Reply(outcome, resent=False))
             except Exception as unexpected:  # noqa: BLE001
                 error = unexpected
             else:
-                lost = watch.lease.renewed(sent, held)
-        if lost:
-            self._end(watch)
-            _tell(kept.lost)
-            return
+                if lease.renewed(sent, held):
+                    self._end(watch)
+                    _tell(kept.lost)
+                    return
         if error is not None:
-            log.debug("could not renew %s: %r", watch.lease.key, error)
+            log.debug("could not renew %s: %r", lease.key, error)
             _tell(kept.renewal_failed, error)
-        self._again(watch, min(max(watch.due + watch.heartbeat, monotonic()), watch.lease.deadline))
+        self._again(watch, min(max(watch.due + watch.heartbeat, monotonic()), lease.deadline))
 
     def _returned(self, task: Return, outcome: Outcome) -> None:
         again = monotonic() + task.pause

@@ -34,19 +34,16 @@ class Kept(Protocol):
 class Watch:
     """One lease that is renewed until `Keeper.forget`."""
 
-    __slots__ = ("due", "heartbeat", "kept", "lease", "live")
+    __slots__ = ("due", "duration", "heartbeat", "kept", "live")
 
     def __init__(self, kept: Kept, heartbeat: float) -> None:
+        # Nothing of the lease itself: this may stay in the keeper's heap for a while after the
+        # body, and the loss of a lease has a traceback that keeps the client alive.
         self.kept = weakref.ref(kept)
-        self.lease = kept.lease
+        self.duration = kept.lease.duration
         self.heartbeat = heartbeat
-        self.due = min(monotonic() + heartbeat, self.lease.deadline)
+        self.due = min(monotonic() + heartbeat, kept.lease.deadline)
         self.live = True
-
-    @property
-    def call(self) -> Call:
-        """The renewal."""
-        return self.lease.kind.extend(self.lease, self.lease.duration_ms, at_least=True)
 
 
 class Return:

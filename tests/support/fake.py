@@ -16,6 +16,14 @@ if TYPE_CHECKING:
     import redis
 
 
+CLIENTS = {
+    ("redis", "sync"): fakeredis.FakeRedis,
+    ("redis", "async"): fakeredis.FakeAsyncRedis,
+    ("valkey", "sync"): fakeredis.FakeValkey,
+    ("valkey", "async"): fakeredis.FakeAsyncValkey,
+}
+
+
 class _Listening(fakeredis.FakeServer):
     """A fake server that writes down what clients send to it."""
 
@@ -73,10 +81,9 @@ class FakeServer:
             self._admin.close()
             self._admin = None
 
-    def client(self, colour: str = "sync", **options: Any) -> Any:
-        """Make a fakeredis client of `colour`."""
-        cls = fakeredis.FakeRedis if colour == "sync" else fakeredis.aioredis.FakeRedis
-        return cls(server=self._server, version=(7,), **options)
+    def client(self, colour: str = "sync", driver: str = "redis", **options: Any) -> Any:
+        """Make a client of `colour`: like redis-py's, or valkey-py's with `driver="valkey"`."""
+        return CLIENTS[driver, colour](server=self._server, version=(7,), **options)
 
     @property
     def admin(self) -> redis.Redis:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import random
 import shutil
 import signal
 import socket
@@ -25,11 +26,13 @@ from typing import TYPE_CHECKING, Any, Self
 
 import redis
 import redis.asyncio
+import valkey
+import valkey.asyncio
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-GUARD = '"$@" & server=$!; echo $server; read -r _; kill -9 $server; wait $server 2>/dev/null'
+GUARD = '"$@" & server=$!; echo $server; read -r _; kill -9 $server 2>/dev/null; wait $server'
 """Runs the server until the pipe to the guard's standard input is closed, by whatever means."""
 
 
@@ -136,10 +139,11 @@ class Server:
         finally:
             os.kill(self.pid, signal.SIGCONT)
 
-    def client(self, colour: str = "sync", **options: Any) -> Any:
-        """Make a redis-py client of `colour`."""
-        cls = redis.Redis if colour == "sync" else redis.asyncio.Redis
-        return cls.from_url(self.url, **options)
+    def client(self, colour: str = "sync", driver: str = "redis", **options: Any) -> Any:
+        """Make a client of `colour`: redis-py's, or valkey-py's with `driver="valkey"`."""
+        package = redis if driver == "redis" else valkey
+        module = package if colour == "sync" else package.asyncio
+        return module.from_url(self.url, **options)
 
     @property
     def admin(self) -> redis.Redis:
@@ -208,10 +212,16 @@ def is_handshake(words: list[str]) -> bool:
 
 
 def free_port() -> int:
-    """Find a loopback port that nothing listens on."""
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        return int(sock.getsockname()[1])
+    """Find a loopback port that nothing listens on, nor on the one that a Cluster adds to it.
+
+    Below the range from which the system takes ports for those who do not choose.
+    """
+    while True:
+        port = random.randint(10_000, 22_000)
+        with contextlib.suppress(OSError), socket.socket() as own, socket.socket() as bus:
+            own.bind(("127.0.0.1", port))
+            bus.bind(("127.0.0.1", port + 10_000))
+            return port
 
 
 @cache

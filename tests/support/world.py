@@ -7,6 +7,7 @@ import contextlib
 import gc
 import inspect
 import threading
+import time
 from itertools import count
 from typing import TYPE_CHECKING, Any, Self
 
@@ -33,10 +34,7 @@ class World:
 
     def client(self, **options: Any) -> Any:
         """Make a client of this colour, which is closed when the test has ended."""
-        return self.adopt(self.server.client(self.colour, **options))
-
-    def adopt(self, client: Any) -> Any:
-        """See to it that `client` is closed when the test has ended."""
+        client = self.server.client(self.colour, **options)
         self._clients.append(client)
         return client
 
@@ -139,9 +137,8 @@ async def leaving_nothing(server: Any) -> AsyncIterator[None]:
             names += [f"{more} connections"] if more > 0 else []
         return names
 
-    for patience in (0, 0.02, 0.1, 0.5):  # few rounds, for the collector is slow
-        await asyncio.sleep(patience)
-        if not left():
-            return
+    end = time.monotonic() + 1
+    while left() and time.monotonic() < end:
         gc.collect()
+        await asyncio.sleep(0.002)
     assert not left(), f"left behind: {left()}"
