@@ -11,6 +11,7 @@ from __future__ import annotations
 import atexit
 import heapq
 import logging
+import sys
 import threading
 import weakref
 from itertools import count
@@ -111,6 +112,10 @@ class Keeper:
             return self._thread
 
     def _add(self, task: Watch | Return) -> None:
+        if sys.is_finalizing():  # no thread can start any more; what is held lapses
+            if isinstance(task, Return):
+                task.done.set_result(None)
+            return
         heapq.heappush(self._heap, (task.due, next(self._numbers), task))
         self._stopping = False
         if self._thread is None:
@@ -226,7 +231,7 @@ class Keeper:
                     _tell(kept.lost)
                     return
         if error is not None:
-            log.debug("could not renew %s: %r", lease.key, error)
+            log.debug("could not renew %s: %s", lease.key, type(error).__name__)
             _tell(kept.renewal_failed, error)
         self._again(watch, min(max(watch.due + watch.heartbeat, monotonic()), lease.deadline))
 

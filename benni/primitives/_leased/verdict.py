@@ -19,9 +19,9 @@ def settle(lease: Lease, error: BaseException | None, trouble: Exception | None)
     """
     if trouble is not None:
         log.warning(
-            "could not release %s, which is retried for as long as the lease lasts: %r",
+            "could not release %s, which is retried for as long as the lease lasts: %s",
             lease.key,
-            trouble,
+            repr(trouble),  # a record that is kept must not keep the error's frames
         )
         if error is not None:
             error.add_note(f"The release of {lease.key} was not answered: {trouble!r}")
