@@ -96,6 +96,11 @@ def redirect_of(error: object) -> tuple[str, int] | None:
     return None
 
 
+def is_ask(error: object) -> bool:
+    """Whether a Cluster says that a node has the key already, but not its slot."""
+    return isinstance(error, BaseException) and _is_named(error, ("AskError",))
+
+
 def _is_named(error: BaseException, names: Iterable[str]) -> bool:
     return any(cls.__name__ in names for cls in type(error).__mro__)
 

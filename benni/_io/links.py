@@ -16,6 +16,7 @@ from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from benni._io.clients import (
     is_answer,
+    is_ask,
     is_cluster,
     is_missing_script,
     is_timeout,
@@ -23,6 +24,7 @@ from benni._io.clients import (
     redirect_of,
 )
 from benni._io.process import monotonic
+from benni._io.sentinels import Sentinels
 
 if TYPE_CHECKING:
     import weakref
@@ -36,8 +38,11 @@ Outcome: TypeAlias = Any
 Place: TypeAlias = "tuple[str, int] | None"
 """A node of a Cluster; None where there is one server."""
 
-ROUNDS = 3
-"""Digest, text, and one redirection: no call needs to go out more often."""
+ROUNDS = 4
+"""Digest, text, and two redirections: no call needs to go out more often."""
+
+Way: TypeAlias = "tuple[int, bool, bool]"
+"""Which call, whether with the script's text, and whether to a node without the slot (`ASK`)."""
 
 
 class Links:
@@ -67,23 +72,28 @@ class Links:
         self, calls: Sequence[Call], outcomes: list[Outcome], patience: float
     ) -> None:
         end = monotonic() + patience
-        todo: dict[Place, list[tuple[int, bool]]] = defaultdict(list)
+        todo: dict[Place, list[Way]] = defaultdict(list)
         for n, call in enumerate(calls):
             try:
-                todo[self._place_of(call)].append((n, False))
+                todo[self._place_of(call)].append((n, False, False))
             except Exception as error:  # noqa: BLE001
                 outcomes[n] = error  # a Cluster that does not know who has the slot
         for _ in range(ROUNDS):
-            again: dict[Place, list[tuple[int, bool]]] = defaultdict(list)
+            again: dict[Place, list[Way]] = defaultdict(list)
             for place, items in todo.items():
-                commands = [_command(calls[n], whole=whole) for n, whole in items]
-                answers = await self._ask(place, commands, end)
-                for (n, whole), answer in zip(items, answers, strict=True):
-                    outcomes[n] = answer
+                commands: list[tuple[Any, ...]] = []
+                for n, whole, asking in items:
+                    commands += [("ASKING",)] * asking
+                    commands.append(_command(calls[n], whole=whole))
+                answers = iter(await self._ask(place, commands, end))
+                for n, whole, asking in items:
+                    if asking:
+                        next(answers)
+                    answer = outcomes[n] = next(answers)
                     if isinstance(answer, BaseException) and is_missing_script(answer):
-                        again[place].append((n, True))
+                        again[place].append((n, True, asking))
                     elif moved := redirect_of(answer):
-                        again[moved].append((n, whole))
+                        again[moved].append((n, whole, is_ask(answer)))
             todo = again
 
     async def _ask(
@@ -131,6 +141,10 @@ class Links:
     def _limit(self, connection: Any, end: float) -> None:
         """Bound the next wait on `connection`."""
 
+    def _kwargs(self, pool: Any) -> dict[str, Any]:
+        """Return what the pool makes its connections of."""
+        return pool.connection_kwargs  # type: ignore[no-any-return]
+
     def _place_of(self, call: Call) -> Place:
         if not self._cluster:
             return None
@@ -147,7 +161,7 @@ class Links:
         if place is None:
             home = self._alive()
             pool = getattr(home, "connection_pool", home)
-            return own_connection(pool.connection_class, pool.connection_kwargs)
+            return own_connection(pool.connection_class, self._kwargs(pool))
         node = self._alive().get_default_node()
         pool = node
         if not hasattr(node, "connection_kwargs"):
@@ -155,6 +169,7 @@ class Links:
             pool = client.connection_pool
         host, port = place
         kwargs = {**pool.connection_kwargs, "host": host or node.host, "port": port}
+        kwargs.pop("redis_connect_func", None)  # a method of the client, which it would keep alive
         return own_connection(pool.connection_class, kwargs)
 
 
@@ -197,6 +212,11 @@ class AsyncLinks(Links):
         super().__init__(home)
         self._loop: asyncio.AbstractEventLoop | None = None
 
+    def _kwargs(self, pool: Any) -> dict[str, Any]:
+        if not hasattr(pool, "sentinel_manager"):
+            return super()._kwargs(pool)
+        return {**pool.connection_kwargs, "connection_pool": Sentinels(pool)}
+
     def exchange(self, calls: Sequence[Call], patience: float) -> list[Outcome]:
         """See `Links`."""
         if self._loop is None:
@@ -218,7 +238,10 @@ class AsyncLinks(Links):
 
     async def _disconnect_all(self) -> None:
         for connection in self._open.values():
+            writer: Any = getattr(connection, "_writer", None)
             await connection.disconnect(nowait=True)
+            if hasattr(writer, "transport"):  # over TLS it would wait for the other side's goodbye
+                writer.transport.abort()
         self._open.clear()
 
     def close(self) -> None:

@@ -85,7 +85,7 @@ class World:
         """Wait until the leases on `key` have been extended so often."""
         for _ in range(times):
             before = max(self.members(key).values())
-            await wait_until(lambda: max(self.members(key).values()) > before)  # noqa: B023
+            await wait_until(lambda: max(self.members(key).values()) > before)
 
     def put_holder(self, key: str, token: str, expires_in_ms: int) -> None:
         """Write a holder by hand, as another implementation of the wire format would."""
