@@ -6,7 +6,7 @@ import asyncio
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar, cast, overload
 
-from benni._core.registry import collect
+from benni._core.registry import Declared, collect
 from benni._io.drivers import client_of, driver_of, pick
 from benni._io.owned import Owned
 from benni.errors import BenniError
@@ -14,7 +14,7 @@ from benni.errors import BenniError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from benni._core.registry import Declared, Schema
+    from benni._core.registry import Schema
     from benni._io.drivers import AsyncClient, SyncClient
 
 PATIENCE = 2.0
@@ -129,6 +129,8 @@ class Benni:
 
         Known for a handle that `from_url` made; `BenniError` for one made of a client.
         """
+        if self._closed:
+            raise BenniError("this handle is closed")
         if self._owned is None:
             raise BenniError("only a handle made by from_url knows its URL")
         return self._owned.url  # type: ignore[no-any-return]
@@ -137,6 +139,8 @@ class Benni:
         """Return the primitive of a declaration: the same one each time."""
         if self._closed:
             raise BenniError("this handle is closed")
+        if not isinstance(declared, Declared):
+            raise TypeError(f"a handle is indexed with a declaration, received {declared!r}")
         known = self._bound.get(id(declared))
         if known is None:
             # The declaration is kept with what was made of it, so that its identity stays its own.

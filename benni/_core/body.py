@@ -16,7 +16,9 @@ _RUNS_LATER = inspect.CO_GENERATOR | inspect.CO_ASYNC_GENERATOR | inspect.CO_COR
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
-def takes_argument(kind: str, option: str, fn: Callable[..., object]) -> bool:
+def takes_argument(
+    kind: str, option: str, fn: Callable[..., object], what: str = "the handle"
+) -> bool:
     """Whether `fn` has exactly one required positional parameter.
 
     Raises `ValidationError` if it could not be called with one argument or none.
@@ -26,7 +28,7 @@ def takes_argument(kind: str, option: str, fn: Callable[..., object]) -> bool:
     needed, impossible = _required(fn)
     if needed > 1 or impossible:
         raise ValidationError(
-            f"{kind} {option} must take the handle or nothing, received {_described(fn)}"
+            f"{kind} {option} must take {what} or nothing, received {_described(fn)}"
         )
     return needed == 1
 

@@ -226,8 +226,8 @@ def releasing(lease: Lease, clock: Clock, *, brief: bool = False) -> Steps[bool]
     again = lease.state is State.UNANSWERED
     if not lease.apply(Event.LEFT):
         return False
-    call = lease.kind.release(lease, remember=lease.in_doubt, brief=brief)
     try:
+        call = lease.kind.release(lease, remember=lease.in_doubt, brief=brief)
         reply = yield call
         freed = flag(call.script.name, reply)
     except BaseException:

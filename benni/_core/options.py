@@ -69,6 +69,8 @@ def read_attempt(kind: str, limit: int, lease_ms: int, options: AcquireOptions) 
     DURATION.check(kind, "lease_ms", lease)
     NOT_NEGATIVE.check(kind, "retries", retries)
     NOT_NEGATIVE.check(kind, "retry_delay_ms", delay)
+    if delay:
+        DURATION.check(kind, "retry_delay_ms", delay)
     return Attempt(permits, lease, retries, delay / 1000)
 
 

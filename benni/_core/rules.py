@@ -96,6 +96,11 @@ class _Duration(Rule):
         super().check(kind, option, value)
         _LONGEST.check(kind, option, value)
 
+    def _accept(self, value: object) -> object:
+        if super()._accept(value) and not _LONGEST.holds(value):
+            raise ValueError(_LONGEST.must_be)
+        return value
+
 
 DURATION: Final = _Duration("a positive integer", POSITIVE.holds)
 

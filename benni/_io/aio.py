@@ -31,12 +31,12 @@ class _Unreachable(Exception):  # noqa: N818
 class AsyncDriver:
     """Runs calls and generators of the core on one pool, for all primitives that use it.
 
-    It belongs to the pool, which it does not keep alive: whoever uses it holds the client.
+    It and the pool keep each other, so that a finaliser of either finds both, and end together.
     """
 
     def __init__(self, home: Any) -> None:
-        self.home = weakref.ref(home)
-        self.keeper = Keeper(AsyncLinks(self.home))
+        self.home = home
+        self.keeper = Keeper(AsyncLinks(weakref.ref(home)))
         self._take = taker(home)
         weakref.finalize(self, self.keeper.stop).atexit = False
         self._loop: weakref.ref[asyncio.AbstractEventLoop] | None = None
@@ -67,7 +67,6 @@ class AsyncDriver:
             except BaseException as error:
                 if getgeneratorstate(steps) == GEN_CLOSED:
                     raise
-                tally.answered += is_answer(error)
                 closing = isinstance(error, GeneratorExit)
                 trouble = error
 
@@ -97,7 +96,7 @@ class AsyncDriver:
 
     async def _command(self, call: Call, tally: Tally, name: str, body: str) -> Reply:
         command = (name, body, len(call.keys), *call.keys, *call.args)
-        home: Any = self.home()
+        home = self.home
         if self._take is None:
             # A client, which may send it more than once and does not tell.
             tally.sent += 1

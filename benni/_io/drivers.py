@@ -60,7 +60,7 @@ def driver_of(client: Any) -> SyncDriver | AsyncDriver:
     colour = colour_of(client)
     home = home_of(client)
     known = getattr(home, "_benni_driver", None)
-    if known is None or known.home() is not home:  # a copied pool has the driver of the original
+    if known is None or known.home is not home:  # a copied pool has the driver of the original
         known = home._benni_driver = _make(home, colour)  # noqa: SLF001
     return cast("SyncDriver | AsyncDriver", known)
 

@@ -8,6 +8,9 @@ process closes. That happens even if this process is killed.
 from __future__ import annotations
 
 import contextlib
+import os
+import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -18,9 +21,11 @@ import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
+from benni._io.process import process
 from benni.errors import BenniError
 
 STARTS_WITHIN: Final = 10.0
+STOPS_WITHIN: Final = 5.0
 """Seconds."""
 
 _GUARD: Final = """
@@ -55,6 +60,7 @@ class EmbeddedServer:
             stdin=subprocess.PIPE,
             start_new_session=True,
         )
+        process.forkables.add(self)
         try:
             self._wait(socket)
         except BaseException:
@@ -65,7 +71,17 @@ class EmbeddedServer:
         """End the server and wait for it. A second time does nothing."""
         if self._guard.stdin is not None and not self._guard.stdin.closed:
             self._guard.stdin.close()
-        self._guard.wait()
+        try:
+            self._guard.wait(STOPS_WITHIN)
+        except subprocess.TimeoutExpired:  # somebody else holds the pipe
+            os.killpg(self._guard.pid, signal.SIGKILL)
+            self._guard.wait()
+            shutil.rmtree(self._folder, ignore_errors=True)
+
+    def after_fork(self) -> None:
+        """Let go of the pipe in the child, which must not keep its parent's server alive."""
+        if self._guard.stdin is not None:
+            self._guard.stdin.close()
 
     def _wait(self, socket: Path) -> None:
         once = Retry(NoBackoff(), 0)

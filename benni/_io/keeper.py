@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Final
 
 from benni._core.effects import Reply
 from benni._core.lease import flag
+from benni._io.clients import is_answer
 from benni._io.process import monotonic, process
 from benni._io.tasks import Kept, Return, Watch
 
@@ -62,6 +63,7 @@ class Keeper:
         self._thread: threading.Thread | None = None
         self._wakes_at = 0.0
         self._stopping = False
+        self._exiting = False
 
     def after_fork(self) -> None:
         """Forget everything: what was held belongs to the parent."""
@@ -104,12 +106,16 @@ class Keeper:
             self._add(task)
         return task.done
 
-    def stop(self) -> threading.Thread | None:
-        """Let the thread end after one more try at what is due; return it if it runs."""
+    def stop(self, *, exiting: bool = False) -> threading.Thread | None:
+        """Let the thread end after one more try at what is due; return it if it will end now.
+
+        While bodies run it goes on looking after them, unless the interpreter is `exiting`.
+        """
         with self._lock:
             self._stopping = True
+            self._exiting = exiting
             self._changed.notify()
-            return self._thread
+            return self._thread if exiting or not self._shortest else None
 
     def _add(self, task: Watch | Return) -> None:
         if sys.is_finalizing():  # no thread can start any more; what is held lapses
@@ -147,7 +153,7 @@ class Keeper:
                 now = monotonic()
                 if due := self._take_due(now):
                     return due
-                if not self._stopping:
+                if not self._stopping or (self._shortest and not self._exiting):
                     self._wakes_at = self._heap[0][0] if self._heap else now + IDLE
                     if self._changed.wait(self._wakes_at - now) or self._heap:
                         continue
@@ -237,7 +243,7 @@ class Keeper:
 
     def _returned(self, task: Return, outcome: Outcome) -> None:
         again = monotonic() + task.pause
-        if isinstance(outcome, Exception) and again < task.end:
+        if isinstance(outcome, Exception) and not is_answer(outcome) and again < task.end:
             task.pause = min(task.pause * 2, 1.0)
             self._again(task, again)
         else:
@@ -270,7 +276,7 @@ _keepers: weakref.WeakSet[Keeper] = weakref.WeakSet()
 @atexit.register
 def _close_all() -> None:
     """Give back what can be given back, and close connections, before the interpreter ends."""
-    threads = [keeper.stop() for keeper in list(_keepers)]
+    threads = [keeper.stop(exiting=True) for keeper in list(_keepers)]
     for thread in threads:
         if thread is not None:
             thread.join(1.0)

@@ -80,12 +80,14 @@ class Links:
                 outcomes[n] = error  # a Cluster that does not know who has the slot
         for _ in range(ROUNDS):
             again: dict[Place, list[Way]] = defaultdict(list)
-            for place, items in todo.items():
+            for turn, (place, items) in enumerate(todo.items()):
                 commands: list[tuple[Any, ...]] = []
                 for n, whole, asking in items:
                     commands += [("ASKING",)] * asking
                     commands.append(_command(calls[n], whole=whole))
-                answers = iter(await self._ask(place, commands, end))
+                # One that hangs takes no more than its share of the time.
+                share = (end - monotonic()) / (len(todo) - turn)
+                answers = iter(await self._ask(place, commands, monotonic() + share))
                 for n, whole, asking in items:
                     if asking:
                         next(answers)
@@ -217,6 +219,16 @@ class AsyncLinks(Links):
             return super()._kwargs(pool)
         return {**pool.connection_kwargs, "connection_pool": Sentinels(pool)}
 
+    async def _ask(
+        self, place: Place, commands: list[tuple[Any, ...]], end: float
+    ) -> list[Outcome]:
+        try:
+            async with asyncio.timeout(max(0.001, end - monotonic())):
+                return await super()._ask(place, commands, end)
+        except TimeoutError:
+            await self._drop(place)
+            return [RedisTimeoutError("no answer in time")] * len(commands)
+
     def exchange(self, calls: Sequence[Call], patience: float) -> list[Outcome]:
         """See `Links`."""
         if self._loop is None:
@@ -238,10 +250,10 @@ class AsyncLinks(Links):
 
     async def _disconnect_all(self) -> None:
         for connection in self._open.values():
-            writer: Any = getattr(connection, "_writer", None)
+            transport: Any = getattr(getattr(connection, "_writer", None), "transport", None)
             await connection.disconnect(nowait=True)
-            if hasattr(writer, "transport"):  # over TLS it would wait for the other side's goodbye
-                writer.transport.abort()
+            if hasattr(transport, "abort"):  # over TLS it would wait for the other side's goodbye
+                transport.abort()
         self._open.clear()
 
     def close(self) -> None:

@@ -28,12 +28,12 @@ class _Unreachable(Exception):  # noqa: N818
 class SyncDriver:
     """Runs calls and generators of the core on one pool, for all primitives that use it.
 
-    It belongs to the pool, which it does not keep alive: whoever uses it holds the client.
+    It and the pool keep each other, so that a finaliser of either finds both, and end together.
     """
 
     def __init__(self, home: Any) -> None:
-        self.home = weakref.ref(home)
-        self.keeper = Keeper(BlockingLinks(self.home))
+        self.home = home
+        self.keeper = Keeper(BlockingLinks(weakref.ref(home)))
         self._take = taker(home)
         weakref.finalize(self, self.keeper.stop).atexit = False
 
@@ -60,7 +60,6 @@ class SyncDriver:
             except BaseException as error:
                 if getgeneratorstate(steps) == GEN_CLOSED:
                     raise
-                tally.answered += is_answer(error)
                 trouble = error
 
     def call(self, call: Call) -> Reply:
@@ -89,7 +88,7 @@ class SyncDriver:
 
     def _command(self, call: Call, tally: Tally, name: str, body: str) -> Reply:
         command = (name, body, len(call.keys), *call.keys, *call.args)
-        home: Any = self.home()
+        home = self.home
         if self._take is None:
             # A client, which may send it more than once and does not tell.
             tally.sent += 1

@@ -60,7 +60,7 @@ class Signal:
         removes it.
         """
         listener = cast("Callable[..., object]", fn)
-        wants_reason = takes_argument("signal", "listener", listener)
+        wants_reason = takes_argument("signal", "listener", listener, "the reason")
 
         def call() -> None:
             try:
@@ -92,8 +92,14 @@ def announce(signal: Signal) -> None:
     """Tell every listener that the lease is lost; whoever sees the loss first does."""
     with process.lock:
         listeners, signal._listeners = list(signal._listeners.values()), {}
+    failure: BaseException | None = None
     for tell in listeners:
-        tell()
+        try:
+            tell()
+        except BaseException as error:  # noqa: BLE001
+            failure = error  # the others, a `wait` among them, have to know all the same
+    if failure is not None:
+        raise failure
 
 
 class SyncSignal(Signal):

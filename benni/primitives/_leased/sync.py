@@ -126,13 +126,15 @@ class SyncHold:
             return False  # the child of a fork leaves a block that its parent has entered
         lease = held._lease
         lease.lapsed(monotonic())
-        if held._upkeep is not None:
-            held._upkeep.stop()
         trouble: Exception | None = None
         try:
-            self._owner._driver.run(finishing(lease, monotonic))
-        except Exception as error:  # noqa: BLE001
-            trouble = error
+            if held._upkeep is not None:
+                held._upkeep.stop()
+        finally:  # an interrupt there must not keep the slot
+            try:
+                self._owner._driver.run(finishing(lease, monotonic))
+            except Exception as error:  # noqa: BLE001
+                trouble = error
         if lease.loss is not None:
             announce(held.signal)
         settle(lease, exc, trouble)
