@@ -2,12 +2,14 @@
 
 A test that asks for `world` runs in both colours on every engine; one that asks for `server` runs
 on every engine. `@pytest.mark.engines("valkey")` and `@pytest.mark.colours("async")` narrow that.
-An engine that this machine does not have has no tests, and the summary says so.
+An engine that this machine does not have has no tests, and the summary says so; a test that needs
+one of those is skipped.
 """
 
 from __future__ import annotations
 
 import contextlib
+import gc
 import subprocess
 from functools import cache
 from importlib.metadata import version
@@ -58,7 +60,18 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
             mark = metafunc.definition.get_closest_marker(f"{name}s")
             chosen = [value for value in every if mark is None or value in mark.args]
             present = [value for value in chosen if value not in missing()]
-            metafunc.parametrize(name, present, scope="session")
+            absent = [
+                pytest.param(value, marks=pytest.mark.skip(reason=missing()[value]))
+                for value in chosen
+                if not present
+            ]
+            metafunc.parametrize(name, present or absent, scope="session")
+
+
+def pytest_collection_finish() -> None:
+    """Keep what is there by now out of the collector's sight, for many tests call it."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
