@@ -157,7 +157,10 @@ class Keeper:
                     self._wakes_at = self._heap[0][0] if self._heap else now + IDLE
                     if self._changed.wait(self._wakes_at - now) or self._heap:
                         continue
-                self._links.close()
+                try:
+                    self._links.close()
+                except Exception:
+                    log.exception("the keeper could not close its connections")
                 self._thread = None
                 return None
 
