@@ -12,7 +12,7 @@ import valkey
 import valkey.asyncio
 from support.servers import valkey_server
 from support.waiting import wait_until
-from support.world import World
+from support.world import World, leaving_nothing
 
 from benni import AsyncBenni, AsyncSemaphore, Benni, Semaphore, SyncBenni, SyncSemaphore
 from benni.schema import semaphore
@@ -126,3 +126,15 @@ async def test_a_cluster_client_does_everything(engine, colour):
                 async with pool.hold(name, lease_ms=30_000, heartbeat_ms=20):
                     await world.renewed(pool.key(name), 1)
             await world.do(client.close if colour == "sync" else client.aclose)
+
+
+@pytest.mark.engines("valkey")
+@pytest.mark.parametrize("protocol", [2, 3])
+async def test_a_client_that_is_dropped_takes_its_thread_along(engine, colour, protocol):
+    """No helper thread or connection outlives its client (PyrateLimiter#185), over TCP too."""
+    with valkey_server(tcp=True) as server:
+        async with leaving_nothing(server), World(server, colour) as world:
+            pool = world.semaphore(world.client(protocol=protocol), limit=1)
+            async with pool.hold("x", lease_ms=30_000, heartbeat_ms=20):
+                await world.renewed(pool.key("x"))
+            del pool
