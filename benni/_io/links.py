@@ -52,6 +52,9 @@ class Links:
         self._home = home
         self._cluster = is_cluster(home())
         self._open: dict[Place, Any] = {}
+        self._key = ""
+        """A key of the Cluster, to find a node whose connections to copy. The client's default node
+        will not do: it is None from an error until the next command."""
 
     def exchange(self, calls: Sequence[Call], patience: float) -> list[Outcome]:
         """Make all `calls` in one pipelined round trip for each server, within `patience` seconds.
@@ -150,7 +153,8 @@ class Links:
     def _place_of(self, call: Call) -> Place:
         if not self._cluster:
             return None
-        node = self._alive().get_node_from_key(call.keys[0].decode())
+        self._key = call.keys[0].decode()
+        node = self._alive().get_node_from_key(self._key)
         return (node.host, node.port)
 
     def _alive(self) -> Any:
@@ -164,7 +168,7 @@ class Links:
             home = self._alive()
             pool = getattr(home, "connection_pool", home)
             return own_connection(pool.connection_class, self._kwargs(pool))
-        node = self._alive().get_default_node()
+        node = self._alive().get_node_from_key(self._key)
         pool = node
         if not hasattr(node, "connection_kwargs"):
             client = getattr(node, "redis_connection", None) or node.valkey_connection
